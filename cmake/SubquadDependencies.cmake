@@ -1,0 +1,30 @@
+# Every library from outside, found once. All are Debian 12 packages; `dev setup` installs them.
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(Boost 1.74 REQUIRED COMPONENTS random)
+find_package(fmt 9 REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(hwy REQUIRED)
+
+# These ship no CMake package in Debian 12, so a plain library search serves.
+find_library(SUBQUAD_GMP_LIBRARY gmp REQUIRED)
+find_library(SUBQUAD_MPFR_LIBRARY mpfr REQUIRED)
+find_library(SUBQUAD_CADICAL_LIBRARY cadical REQUIRED)
+find_path(SUBQUAD_CADICAL_INCLUDE cadical.hpp REQUIRED)
+find_path(SUBQUAD_XXHASH_INCLUDE xxhash.h REQUIRED)
+
+if(SUBQUAD_DRIVERS)
+  find_package(CLI11 2 REQUIRED)
+  find_package(nlohmann_json 3.11 REQUIRED)
+endif()
+if(SUBQUAD_TESTS)
+  find_package(GTest 1.12 REQUIRED)
+  find_package(rapidcheck REQUIRED)
+  find_package(nlohmann_json 3.11 REQUIRED)
+  # Scripts use PyYAML from the distribution, so prefer the distribution's interpreter to any other on PATH.
+  find_program(SUBQUAD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+  find_program(SUBQUAD_PYTHON python3 REQUIRED)
+endif()
+if(SUBQUAD_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,1 @@
+#include <subquad/attention/rigorous_softmax.hpp>

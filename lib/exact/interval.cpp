@@ -1,0 +1,1 @@
+#include <subquad/exact/interval.hpp>

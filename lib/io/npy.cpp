@@ -1,0 +1,1 @@
+#include <subquad/io/npy.hpp>

@@ -1,0 +1,1 @@
+#include <subquad/problems/approximate_nearest_neighbor.hpp>

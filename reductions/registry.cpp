@@ -1,0 +1,1 @@
+#include <subquad/reductions/registry.hpp>

@@ -1,0 +1,1 @@
+#include <subquad/reductions/size_expression.hpp>

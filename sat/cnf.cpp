@@ -1,0 +1,1 @@
+#include <subquad/sat/cnf.hpp>

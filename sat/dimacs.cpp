@@ -1,0 +1,1 @@
+#include <subquad/sat/dimacs.hpp>

@@ -1,0 +1,1 @@
+#include <subquad/verifiers/attention_output.hpp>

@@ -1,0 +1,1 @@
+#include <subquad/verifiers/gap_ann_rows.hpp>

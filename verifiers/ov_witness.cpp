@@ -1,0 +1,1 @@
+#include <subquad/verifiers/ov_witness.hpp>

@@ -1,0 +1,1 @@
+#include <subquad/verifiers/sat_model.hpp>
