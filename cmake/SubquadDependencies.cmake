@@ -9,6 +9,7 @@ find_package(hwy REQUIRED)
 # These ship no CMake package in Debian 12, so a plain library search serves.
 find_library(SUBQUAD_GMP_LIBRARY gmp REQUIRED)
 find_library(SUBQUAD_MPFR_LIBRARY mpfr REQUIRED)
+find_library(SUBQUAD_MPFI_LIBRARY mpfi REQUIRED)
 find_library(SUBQUAD_CADICAL_LIBRARY cadical REQUIRED)
 find_path(SUBQUAD_CADICAL_INCLUDE cadical.hpp REQUIRED)
 find_path(SUBQUAD_XXHASH_INCLUDE xxhash.h REQUIRED)
