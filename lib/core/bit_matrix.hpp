@@ -14,7 +14,7 @@ namespace subquad {
 class BitMatrix {
  public:
   BitMatrix() = default;
-  /// Makes a matrix of zeros. Throws Error(resource) if rows * words overflows.
+  /// Makes a matrix of zeros. Throws Error(resource) if rows * words overflows or memory runs out.
   BitMatrix(std::uint64_t rows, std::uint64_t cols);
 
   std::uint64_t rows() const noexcept { return rows_; }
@@ -24,6 +24,11 @@ class BitMatrix {
 
   bool get(std::uint64_t row, std::uint64_t col) const { return (data_[row * words_ + col / 64] >> (col % 64)) & 1U; }
   void set(std::uint64_t row, std::uint64_t col, bool value);
+
+  /// Appends a row of zeros and returns its words, which stay valid until the next append. Amortised
+  /// O(words_per_row()), so that a reader's memory grows with what it has read, not with what a header promised.
+  /// Throws Error(resource) if memory runs out.
+  std::span<std::uint64_t> append_row();
 
   std::span<const std::uint64_t> row(std::uint64_t r) const { return {data_.data() + r * words_, words_}; }
   /// Writable words of a row; the caller keeps the padding bits zero.

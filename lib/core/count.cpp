@@ -1,7 +1,8 @@
-#include <cmath>
-
 #include <subquad/core/count.hpp>
 #include <subquad/core/error.hpp>
+
+#include <cmath>
+#include <iterator>
 
 namespace subquad {
 
@@ -9,8 +10,8 @@ namespace mp = boost::multiprecision;
 
 Count pow2(std::uint64_t exponent) {
   constexpr std::uint64_t kLargest = std::uint64_t{1} << 20;
-  require(exponent <= kLargest, ErrorKind::resource, "2^{} is beyond any size that could be built (largest exponent {})",
-          exponent, kLargest);
+  require(exponent <= kLargest, ErrorKind::resource,
+          "2^{} is beyond any size that could be built (largest exponent {})", exponent, kLargest);
   return Count(1) << static_cast<unsigned>(exponent);
 }
 
@@ -29,9 +30,15 @@ double log2_estimate(const Count& x) {
 
 std::string describe(const Count& x) {
   if (x < 10'000'000) return x.str();
-  const double log10 = log2_estimate(x) * 0.30102999566398119521;
-  const double exponent = std::floor(log10);
-  std::string text = fmt::format("{:.2f}e{:.0f}", std::pow(10.0, log10 - exponent), exponent);
+  // Rounded from the decimal digits: a logarithm would print 9.999e7 as "10.00e7".
+  const std::string digits = x.str();
+  std::size_t exponent = digits.size() - 1;
+  int mantissa = std::stoi(digits.substr(0, 3)) + (digits[3] >= '5' ? 1 : 0);
+  if (mantissa == 1000) {
+    mantissa = 100;
+    ++exponent;
+  }
+  std::string text = fmt::format("{}.{:02}e{}", mantissa / 100, mantissa % 100, exponent);
   if (mp::lsb(x) == mp::msb(x)) text += fmt::format(" (2^{})", static_cast<std::uint64_t>(mp::msb(x)));
   return text;
 }
@@ -39,14 +46,18 @@ std::string describe(const Count& x) {
 std::string describe_bytes(const Count& bytes) {
   if (bytes < 1024) return bytes.str() + " B";
   static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-  const double exponent = log2_estimate(bytes);
-  if (exponent >= 70) return describe(bytes) + " B";
-  const int unit = std::min(5, static_cast<int>(exponent / 10.0) - 1);
-  return fmt::format("{:.1f} {}", std::exp2(exponent - 10.0 * (unit + 1)), kUnits[unit]);
+  // In tenths of the unit, rounded half up; the next unit takes over where this one would print "1024.0".
+  for (unsigned unit = 0; unit < std::size(kUnits); ++unit) {
+    const Count tenths = (bytes * 10 + (Count(1) << (10 * unit + 9))) >> (10 * unit + 10);
+    if (tenths < 10240)
+      return fmt::format("{}.{} {}", Count(tenths / 10).str(), Count(tenths % 10).str(), kUnits[unit]);
+  }
+  return describe(bytes) + " B";
 }
 
 std::uint64_t to_u64(const Count& x, std::string_view what) {
-  require(x >= 0 && (x == 0 || mp::msb(x) < 64), ErrorKind::resource, "{} = {} does not fit into 64 bits", what, describe(x));
+  require(x >= 0 && (x == 0 || mp::msb(x) < 64), ErrorKind::resource, "{} = {} does not fit into 64 bits", what,
+          describe(x));
   return x.convert_to<std::uint64_t>();
 }
 

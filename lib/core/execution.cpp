@@ -1,15 +1,17 @@
+#include <subquad/core/error.hpp>
+#include <subquad/core/execution.hpp>
+
 #include <omp.h>
 
 #include <algorithm>
 #include <exception>
 #include <mutex>
 
-#include <subquad/core/error.hpp>
-#include <subquad/core/execution.hpp>
-
 namespace subquad {
 
-int Execution::thread_count() const { return threads > 0 ? threads : std::max(1, omp_get_num_procs()); }
+int Execution::thread_count() const {
+  return std::clamp(threads > 0 ? threads : omp_get_num_procs(), 1, kMostThreads);
+}
 
 void Execution::check_stop() const {
   if (stop != nullptr && stop->load(std::memory_order_relaxed)) fail(ErrorKind::interrupted, "interrupted");
@@ -33,7 +35,8 @@ void parallel_for(const Execution& execution, std::uint64_t count, std::uint64_t
   require(block >= 1, ErrorKind::parameter, "parallel_for: block is 0, expected at least 1");
   if (count == 0) return;
   const std::uint64_t ranges = (count - 1) / block + 1;
-  const int threads = static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(execution.thread_count()), ranges));
+  const int threads =
+      static_cast<int>(std::min<std::uint64_t>(static_cast<std::uint64_t>(execution.thread_count()), ranges));
   std::atomic<std::uint64_t> next{0};
   std::atomic<bool> failed{false};
   std::exception_ptr first_error;

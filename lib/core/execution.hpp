@@ -22,11 +22,14 @@ class ProgressSink {
 
 /// How a heavy function runs. Cheap to copy; results never depend on it.
 struct Execution {
-  int threads = 0;                           ///< number of threads, >= 1; 0 means all processors of the machine
-  const std::atomic<bool>* stop = nullptr;   ///< when it becomes true the function throws Error(interrupted) soon
-  ProgressSink* progress = nullptr;          ///< may be null
+  int threads = 0;                          ///< number of threads, >= 1; 0 means all processors of the machine
+  const std::atomic<bool>* stop = nullptr;  ///< when it becomes true the function throws Error(interrupted) soon
+  ProgressSink* progress = nullptr;         ///< may be null
 
-  /// Returns the number of threads to use: `threads`, or the machine's if it is 0.
+  /// More threads than this are never started: the OpenMP run time aborts the process when the system refuses one.
+  static constexpr int kMostThreads = 1024;
+
+  /// Returns the number of threads to use: `threads` (at most kMostThreads), or the machine's if it is 0 or negative.
   int thread_count() const;
   /// Throws Error(interrupted) if a stop was requested.
   void check_stop() const;

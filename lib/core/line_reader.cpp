@@ -1,7 +1,8 @@
+#include <subquad/core/line_reader.hpp>
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
-
-#include <subquad/core/line_reader.hpp>
 
 namespace subquad {
 
@@ -9,6 +10,16 @@ LineReader::LineReader(std::istream& stream, std::string name)
     : stream_(stream), name_(name == "-" ? "standard input" : std::move(name)) {}
 
 bool LineReader::next() {
+  try {
+    return read_line();
+  } catch (const std::ios_base::failure& failure) {
+    // The stream buffer throws when the source cannot be read at all, for example a folder opened as a file.
+    fail_at(std::max<std::uint64_t>(number_, 1),
+            fmt::format("cannot be read ({}), expected a text file", failure.what()));
+  }
+}
+
+bool LineReader::read_line() {
   line_.clear();
   std::streambuf* const buffer = stream_.rdbuf();
   constexpr int kEnd = std::char_traits<char>::eof();
@@ -47,8 +58,10 @@ std::vector<std::string_view> split_words(std::string_view line) {
 }
 
 std::optional<std::int64_t> parse_int(std::string_view word) {
-  if (!word.empty() && word.front() == '+') word.remove_prefix(1);
-  if (word.empty() || word.front() == '+') return std::nullopt;
+  if (!word.empty() && word.front() == '+') {
+    word.remove_prefix(1);
+    if (!word.empty() && word.front() == '-') return std::nullopt;  // from_chars would take "+-5" for -5
+  }
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;

@@ -1,14 +1,14 @@
 // Line reader: the shared lower half of the text formats (DIMACS, .ov, .gap, .attention).
 #pragma once
 
+#include <subquad/core/error.hpp>
+
 #include <cstdint>
 #include <istream>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <subquad/core/error.hpp>
 
 namespace subquad {
 
@@ -19,7 +19,8 @@ class LineReader {
   LineReader(std::istream& stream, std::string name);
 
   /// Reads the next line (without LF; a CR before it is removed and remembered). Returns false at the end.
-  /// Throws Error(input) for a NUL byte (a binary file) and for a line longer than kLongestLine bytes.
+  /// Throws Error(input) for a NUL byte (a binary file), a line longer than kLongestLine bytes, and a source that
+  /// cannot be read (a folder, say). Memory: the longest line so far.
   bool next();
 
   std::string_view line() const noexcept { return line_; }
@@ -40,6 +41,8 @@ class LineReader {
   static constexpr std::uint64_t kLongestLine = std::uint64_t{1} << 30;
 
  private:
+  bool read_line();
+
   std::istream& stream_;
   std::string name_;
   std::string line_;
@@ -54,7 +57,8 @@ std::vector<std::string_view> split_words(std::string_view line);
 /// Parses a decimal integer that fills the whole word (an optional sign, digits). Empty if it is none or overflows.
 std::optional<std::int64_t> parse_int(std::string_view word);
 
-/// Parses a finite real that fills the whole word (decimal or hexadecimal floating point, locale-independent). Empty if it is none.
+/// Parses a finite real that fills the whole word (decimal or hexadecimal floating point, locale-independent). Empty if
+/// it is none.
 std::optional<double> parse_real(std::string_view word);
 
 /// Shows a piece of unknown input inside a message: at most 40 bytes, control and non-ASCII bytes escaped, in quotes.
