@@ -1,0 +1,94 @@
+"""Folder, registry, tests, docs pages and ledger agree: what is in one is in all."""
+
+import re
+
+# Public headers of lib/attention that are no kernels of their own, each with the reason.
+NOT_KERNELS = {
+    "kernel": "the registry of kernels itself",
+}
+
+
+def class_name(stem):
+    """cnf_to_ov -> CnfToOv"""
+    return "".join(part.capitalize() for part in stem.split("_"))
+
+
+def _registered(tree, registry, room):
+    """Stems of the room's headers that the registry includes *and* whose class or function it names outside the include."""
+    text = tree.read(registry)
+    body = re.sub(r"^\s*#\s*include.*$", "", text, flags=re.M)
+    stems = set(re.findall(rf"#\s*include\s*<subquad/{room}/(\w+)\.hpp>", text))
+    return {stem for stem in stems if re.search(rf"\b({class_name(stem)}|{stem})\b", body)}
+
+
+def _ledger_headers(tree):
+    """Paths in the `header:` lines of the ledger (read as text: this script needs the standard library only)."""
+    return set(re.findall(r"^\s*header:\s*(\S+)", tree.read("docs/theorems.yaml"), flags=re.M))
+
+
+def _need(tree, what, paths):
+    return [f"{what}: {path} is missing" for path in paths if not tree.exists(path)]
+
+
+def reductions(tree):
+    """reductions/x_to_y: pair of files, registry line, test, page, ledger entry."""
+    found = []
+    in_folder = {s.stem for s in tree.sources if s.folder == "reductions" and re.fullmatch(r"\w+_to_\w+", s.stem)}
+    in_registry = {s for s in _registered(tree, "reductions/registry.cpp", "reductions") if "_to_" in s}
+    in_ledger = {h[len("reductions/"):-len(".hpp")] for h in _ledger_headers(tree) if re.fullmatch(r"reductions/\w+_to_\w+\.hpp", h)}
+    pages = {p.stem for p in (tree.root / "docs/reductions").glob("*_to_*.md")}
+    tests = {s.stem[: -len("_test")] for s in tree.sources
+             if s.folder == "tests/reductions" and re.fullmatch(r"\w+_to_\w+_test", s.stem)}
+    for stem in sorted(in_folder | in_registry | in_ledger | pages | tests):
+        what = f"reduction {stem}"
+        found += _need(tree, what, [f"reductions/{stem}.hpp", f"reductions/{stem}.cpp", f"tests/reductions/{stem}_test.cpp",
+                                    f"docs/reductions/{stem}.md"])
+        if stem not in in_registry:
+            found.append(f"{what}: reductions/registry.cpp does not register {class_name(stem)}")
+        if stem not in in_ledger:
+            found.append(f"{what}: docs/theorems.yaml has no entry with header reductions/{stem}.hpp")
+    return found
+
+
+def problems(tree):
+    """lib/problems/x: pair of files, registry line, test, row in docs/problems.md."""
+    found = []
+    registered = _registered(tree, "reductions/registry.cpp", "problems")
+    for stem in sorted({s.stem for s in tree.sources if s.folder == "lib/problems"}):
+        what = f"problem {stem}"
+        found += _need(tree, what, [f"lib/problems/{stem}.hpp", f"lib/problems/{stem}.cpp", f"tests/problems/{stem}_test.cpp"])
+        if stem not in registered:
+            found.append(f"{what}: reductions/registry.cpp does not register {class_name(stem)}")
+        if stem not in tree.read("docs/problems.md"):
+            found.append(f"{what}: docs/problems.md does not name it")
+    return found
+
+
+def kernels(tree):
+    """lib/attention/x: pair of files, line in kernel.cpp, test, page."""
+    found = []
+    registered = _registered(tree, "lib/attention/kernel.cpp", "attention")
+    room = tree.rooms.get("attention")
+    stems = {header.split(".")[0] for header in room.headers} - set(NOT_KERNELS) if room else set()
+    pages = {p.stem for p in (tree.root / "docs/kernels").glob("*.md")} - {"README"}
+    for stem in sorted(stems | pages):
+        what = f"kernel {stem}"
+        found += _need(tree, what, [f"lib/attention/{stem}.hpp", f"lib/attention/{stem}.cpp",
+                                    f"tests/attention/{stem}_test.cpp", f"docs/kernels/{stem}.md"])
+        if stem not in registered:
+            found.append(f"{what}: lib/attention/kernel.cpp does not register it")
+    return found
+
+
+def verifiers(tree):
+    """verifiers/x: pair of files, test, row in docs/verifiers.md."""
+    found = []
+    for stem in sorted({s.stem for s in tree.sources if s.folder == "verifiers"}):
+        what = f"verifier {stem}"
+        found += _need(tree, what, [f"verifiers/{stem}.hpp", f"verifiers/{stem}.cpp", f"tests/verifiers/{stem}_test.cpp"])
+        if stem not in tree.read("docs/verifiers.md"):
+            found.append(f"{what}: docs/verifiers.md does not name it")
+    return found
+
+
+RULES = (reductions, problems, kernels, verifiers)
