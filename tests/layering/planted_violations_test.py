@@ -123,6 +123,7 @@ class PlantedViolations(unittest.TestCase):
         self.assert_caught(r"reduction ghost_to_host: reductions/ghost_to_host.cpp is missing")
 
     def test_problem_without_company(self):
+        self.replace("lib/problems/CMakeLists.txt", "HEADERS ", "HEADERS planted_problem.hpp ")
         self.append("lib/problems/planted_problem.hpp", "// Planted.\n#pragma once\n")
         self.assert_caught(r"problem planted_problem: tests/problems/planted_problem_test.cpp is missing")
         self.assert_caught(r"problem planted_problem: docs/problems.md does not name it")
@@ -134,6 +135,7 @@ class PlantedViolations(unittest.TestCase):
         self.assert_caught(r"kernel planted_kernel: lib/attention/kernel.cpp does not register it")
 
     def test_verifier_without_company(self):
+        self.replace("verifiers/CMakeLists.txt", "HEADERS ", "HEADERS planted_proof.hpp ")
         self.append("verifiers/planted_proof.hpp", "// Planted.\n#pragma once\n")
         self.assert_caught(r"verifier planted_proof: verifiers/planted_proof.cpp is missing")
         self.assert_caught(r"verifier planted_proof: docs/verifiers.md does not name it")

@@ -6,6 +6,9 @@ import re
 NOT_KERNELS = {
     "kernel": "the registry of kernels itself",
 }
+# The same for lib/problems and verifiers.
+NOT_PROBLEMS = {}
+NOT_VERIFIERS = {}
 
 
 def class_name(stem):
@@ -24,6 +27,11 @@ def _registered(tree, registry, room):
 def _ledger_headers(tree):
     """Paths in the `header:` lines of the ledger (read as text: this script needs the standard library only)."""
     return set(re.findall(r"^\s*header:\s*(\S+)", tree.read("docs/theorems.yaml"), flags=re.M))
+
+
+def _public_stems(tree, room, exempt):
+    """Stems of the headers that a room lists, without the exempted ones."""
+    return sorted({header.split(".")[0] for header in tree.rooms[room].headers} - set(exempt)) if room in tree.rooms else []
 
 
 def _need(tree, what, paths):
@@ -54,7 +62,7 @@ def problems(tree):
     """lib/problems/x: pair of files, registry line, test, row in docs/problems.md."""
     found = []
     registered = _registered(tree, "reductions/registry.cpp", "problems")
-    for stem in sorted({s.stem for s in tree.sources if s.folder == "lib/problems"}):
+    for stem in _public_stems(tree, "problems", NOT_PROBLEMS):
         what = f"problem {stem}"
         found += _need(tree, what, [f"lib/problems/{stem}.hpp", f"lib/problems/{stem}.cpp", f"tests/problems/{stem}_test.cpp"])
         if stem not in registered:
@@ -68,8 +76,7 @@ def kernels(tree):
     """lib/attention/x: pair of files, line in kernel.cpp, test, page."""
     found = []
     registered = _registered(tree, "lib/attention/kernel.cpp", "attention")
-    room = tree.rooms.get("attention")
-    stems = {header.split(".")[0] for header in room.headers} - set(NOT_KERNELS) if room else set()
+    stems = set(_public_stems(tree, "attention", NOT_KERNELS))
     pages = {p.stem for p in (tree.root / "docs/kernels").glob("*.md")} - {"README"}
     for stem in sorted(stems | pages):
         what = f"kernel {stem}"
@@ -83,7 +90,7 @@ def kernels(tree):
 def verifiers(tree):
     """verifiers/x: pair of files, test, row in docs/verifiers.md."""
     found = []
-    for stem in sorted({s.stem for s in tree.sources if s.folder == "verifiers"}):
+    for stem in _public_stems(tree, "verifiers", NOT_VERIFIERS):
         what = f"verifier {stem}"
         found += _need(tree, what, [f"verifiers/{stem}.hpp", f"verifiers/{stem}.cpp", f"tests/verifiers/{stem}_test.cpp"])
         if stem not in tree.read("docs/verifiers.md"):
