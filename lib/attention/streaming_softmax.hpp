@@ -1,29 +1,44 @@
 // Exact attention by streaming softmax: O(n d) memory, never an n x n matrix.
 //
-// One pass over the keys in tiles keeps, per query, the running maximum logit, the running sum of weights and the running
-// weighted sum of values, rescaled when the maximum grows (Milakov & Gimelshein 2018; Rabe & Staats 2021; Dao et al. 2022).
+// One pass over the keys in tiles keeps, per query, the running maximum logit, the running sum of weights and the
+// running weighted sum of values, rescaled when the maximum grows (Milakov & Gimelshein 2018; Rabe & Staats 2021; Dao
+// et al. 2022).
 #pragma once
-
-#include <Eigen/Core>
 
 #include <subquad/core/execution.hpp>
 #include <subquad/problems/attention.hpp>
+
+#include <Eigen/Core>
 
 namespace subquad::attention {
 
 /// Computes softmax(scale * q k^T) v by rows.
 ///
 /// Shapes    q: n x d, k: n_k x d, v: n_k x d_v, returns n x d_v; row-major; n_k >= 1 unless n = 0
-/// Ranges    finite entries (not checked here: see problems::validate); any finite logits, also beyond +-10^4
+/// Ranges    finite entries and scale (not checked here: see problems::validate). The output is then finite: if the
+///           entries are so large that logits or sums could overflow the arithmetic, a scalar long double loop takes
+///           over, some 30 times slower (Error(unsupported) where long double has no more range than double)
 /// Accuracy  float32/float64 arithmetic, exp within a few ulp (estimate; verifiers/attention_output certifies outputs)
-/// Threads   over blocks of queries; the result does not depend on their number
-/// Cost      O(n n_k (d + d_v)) time, inputs + outputs + O(threads * tile) memory
+/// Threads   over blocks of queries; the result does not depend on their number, nor change from run to run (it may
+///           differ between SIMD targets, whose vectors add in another order)
+/// Cost      O(n n_k (d + d_v)) time; memory beyond inputs and output: 16 MiB of packed keys and values (192 keys, if
+///           those need more), 2 numbers a query, 64 (d + d_v + 256) numbers a thread
 /// Errors    throws Error(parameter) for mismatched shapes or n_k = 0 with n > 0; Error(interrupted) on request
 problems::MatrixF streaming_softmax(const Eigen::Ref<const problems::MatrixF>& q,
                                     const Eigen::Ref<const problems::MatrixF>& k,
-                                    const Eigen::Ref<const problems::MatrixF>& v, float scale, const Execution& execution);
+                                    const Eigen::Ref<const problems::MatrixF>& v, float scale,
+                                    const Execution& execution);
 problems::MatrixD streaming_softmax(const Eigen::Ref<const problems::MatrixD>& q,
                                     const Eigen::Ref<const problems::MatrixD>& k,
-                                    const Eigen::Ref<const problems::MatrixD>& v, double scale, const Execution& execution);
+                                    const Eigen::Ref<const problems::MatrixD>& v, double scale,
+                                    const Execution& execution);
+
+/// The same in float32 arithmetic on matrices of doubles: each entry is rounded to float32 once, while it is packed, so
+/// that no rounded copy of a matrix is held (scale * q is rounded as one product). Entries beyond float32's range take
+/// the long double loop on the unrounded doubles.
+problems::MatrixD streaming_softmax_in_float32(const Eigen::Ref<const problems::MatrixD>& q,
+                                               const Eigen::Ref<const problems::MatrixD>& k,
+                                               const Eigen::Ref<const problems::MatrixD>& v, double scale,
+                                               const Execution& execution);
 
 }  // namespace subquad::attention
