@@ -1,13 +1,13 @@
 // (1+eps)-approximate nearest neighbours in Hamming space: for each query a value and a key that is nearly nearest.
 #pragma once
 
+#include <subquad/core/bit_matrix.hpp>
+#include <subquad/core/problem.hpp>
+
 #include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
-
-#include <subquad/core/bit_matrix.hpp>
-#include <subquad/core/problem.hpp>
 
 namespace subquad::problems {
 
@@ -42,12 +42,18 @@ struct ApproximateNearestNeighbor {
   static Digest digest(const Instance& instance);
   /// Exact nearest neighbours (valid for every eps), smallest index on ties.
   static Answer solve_brute_force(const Instance& instance, const Execution& execution = {});
+  /// Recomputes all distances. Refuted names the first wrong row; never undecided. O(n n_k dim/64), threads.
   static Report check(const Instance& instance, const Answer& answer);
+  /// Text format: docs/formats.md. Throws Error(input) "name:line: what, expected what".
   static Instance read_instance(std::istream& in, const std::string& name);
   static void write_instance(std::ostream& out, const Instance& instance, const Provenance& provenance);
   static AnswerFile<Answer> read_answer(std::istream& in, const std::string& name);
-  static void write_answer(std::ostream& out, const Instance& instance, const Answer& answer, const Provenance& provenance);
+  static void write_answer(std::ostream& out, const Instance& instance, const Answer& answer,
+                           const Provenance& provenance);
 };
+
+/// Returns floor((1 + eps) value), the largest distance that an answer `value` allows; 2^64 - 1 if that does not fit.
+std::uint64_t relaxed(const ApproximateNearestNeighbor::Instance& instance, std::uint64_t value);
 
 /// Throws Error(parameter) if dims differ, there is a query but no key, or eps_den = 0.
 void validate(const ApproximateNearestNeighbor::Instance& instance);

@@ -1,16 +1,17 @@
-// Approximate attention computation, AAttC(n, d, B, eps_a) (AS23 Definition 1.2): softmax attention within an additive error.
+// Approximate attention computation, AAttC(n, d, B, eps_a) (AS23 Definition 1.2): softmax attention within an additive
+// error.
 //
-// Att(Q,K,V) = D^-1 A V with A = exp(scale * Q K^T) entrywise and D = diag(A 1). Output T with |T - Att| <= eps_a entrywise.
+// Att(Q,K,V) = D^-1 A V with A = exp(scale * Q K^T) entrywise and D = diag(A 1). Output T with |T - Att| <= eps_a
+// entrywise.
 #pragma once
 
-#include <Eigen/Core>
+#include <subquad/core/problem.hpp>
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
-
-#include <subquad/core/problem.hpp>
 
 namespace subquad::problems {
 
@@ -56,17 +57,21 @@ struct Attention {
   static Digest digest(const Instance& instance);
   /// Straight from the definition in long double with row-max subtraction; O(n n_k (d + d_v)) time. Not rigorous.
   static Answer solve_brute_force(const Instance& instance, const Execution& execution = {});
-  /// Compares with solve_brute_force: refuted/certified where the difference is clearly beyond rounding, else undecided.
+  /// Compares with solve_brute_force: refuted/certified where the difference is clearly beyond rounding, else
+  /// undecided. An entry that has a log_column is also right if the enclosure holds ln of the exact value, is no wider
+  /// than 1e-6, and the double beside it agrees to 1e-6 as well: the paper's eps_a is far finer than a double can show.
   /// The rigorous check is verifiers/attention_output.
   static Report check(const Instance& instance, const Answer& answer);
+  /// Text format: docs/formats.md; every double survives exactly. Throws Error(input) "name:line: what, expected what".
   static Instance read_instance(std::istream& in, const std::string& name);
   static void write_instance(std::ostream& out, const Instance& instance, const Provenance& provenance);
   static AnswerFile<Answer> read_answer(std::istream& in, const std::string& name);
-  static void write_answer(std::ostream& out, const Instance& instance, const Answer& answer, const Provenance& provenance);
+  static void write_answer(std::ostream& out, const Instance& instance, const Answer& answer,
+                           const Provenance& provenance);
 };
 
-/// Throws Error(parameter), with the matrix and index, for NaN or infinite entries, mismatched shapes, n_k = 0 with n > 0,
-/// a scale that is not finite, or an entry above entry_bound.
+/// Throws Error(parameter), with the matrix and index, for NaN or infinite entries, mismatched shapes, n_k = 0 with n >
+/// 0, a scale, bound or log_tolerance that is not finite, or an entry above entry_bound.
 void validate(const Attention::Instance& instance);
 
 }  // namespace subquad::problems

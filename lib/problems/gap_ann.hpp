@@ -4,13 +4,13 @@
 // (t, eps) -> r_yes = ceil(t) - 1, r_no = ceil((1+eps) t). Distances are integers, so nothing is lost.
 #pragma once
 
+#include <subquad/core/bit_matrix.hpp>
+#include <subquad/core/problem.hpp>
+
 #include <cstdint>
 #include <iosfwd>
 #include <string>
 #include <vector>
-
-#include <subquad/core/bit_matrix.hpp>
-#include <subquad/core/problem.hpp>
 
 namespace subquad::problems {
 
@@ -44,14 +44,19 @@ struct GapAnn {
   static std::vector<std::string> size_fields();
   static Sizes size(const Instance& instance);
   static Digest digest(const Instance& instance);
-  /// near[i] iff some distance <= r_yes. O(n n_k dim/64). No key: all far.
+  /// near[i] iff some distance <= r_yes. O(n n_k dim/64), threads. No key: all far.
+  /// Throws Error(parameter) as validate() does, Error(interrupted) on a stop request.
   static Answer solve_brute_force(const Instance& instance, const Execution& execution = {});
+  /// Refuted iff the length is wrong or a row inside the promise is answered wrongly; else certified.
   static Report check(const Instance& instance, const Answer& answer);
+  /// What the promise says about each row. O(n n_k dim/64), threads. No key: all far.
   static std::vector<RowPromise> promise(const Instance& instance, const Execution& execution = {});
+  /// Text format: docs/formats.md. Throws Error(input) "name:line: what, expected what".
   static Instance read_instance(std::istream& in, const std::string& name);
   static void write_instance(std::ostream& out, const Instance& instance, const Provenance& provenance);
   static AnswerFile<Answer> read_answer(std::istream& in, const std::string& name);
-  static void write_answer(std::ostream& out, const Instance& instance, const Answer& answer, const Provenance& provenance);
+  static void write_answer(std::ostream& out, const Instance& instance, const Answer& answer,
+                           const Provenance& provenance);
 };
 
 /// Throws Error(parameter) if dims differ or the thresholds are not -1 <= r_yes < r_no.

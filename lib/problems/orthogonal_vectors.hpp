@@ -3,15 +3,15 @@
 // Notes  Bichromatic; d = 0 makes every pair orthogonal; an empty side makes the answer no.
 #pragma once
 
+#include <subquad/core/bit_matrix.hpp>
+#include <subquad/core/problem.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <optional>
 #include <string>
 #include <utility>
-
-#include <subquad/core/bit_matrix.hpp>
-#include <subquad/core/problem.hpp>
 
 namespace subquad::problems {
 
@@ -36,21 +36,27 @@ struct OrthogonalVectors {
   static std::vector<std::string> size_fields();
   static Sizes size(const Instance& instance);
   static Digest digest(const Instance& instance);
-  /// All pairs, lexicographically smallest witness. O(num_a num_b dim/64).
+  /// All pairs, lexicographically smallest witness. O(num_a num_b dim/64), threads, early exit at the first witness.
+  /// Throws Error(parameter) if the dimensions differ, Error(interrupted) on a stop request.
   static Answer solve_brute_force(const Instance& instance, const Execution& execution = {});
   /// A witness is checked in O(dim); "none" by all pairs.
   static Report check(const Instance& instance, const Answer& answer);
+  /// Text format: docs/formats.md. Throws Error(input) "name:line: what, expected what".
   static Instance read_instance(std::istream& in, const std::string& name);
   static void write_instance(std::ostream& out, const Instance& instance, const Provenance& provenance);
   static AnswerFile<Answer> read_answer(std::istream& in, const std::string& name);
-  static void write_answer(std::ostream& out, const Instance& instance, const Answer& answer, const Provenance& provenance);
+  static void write_answer(std::ostream& out, const Instance& instance, const Answer& answer,
+                           const Provenance& provenance);
 };
+
+/// Throws Error(parameter) if A and B differ in dimension.
+void validate(const OrthogonalVectors::Instance& instance);
 
 /// Calls `visit(i, j)` for every orthogonal pair in lexicographic order until it returns false.
 void for_each_orthogonal_pair(const OrthogonalVectors::Instance& instance,
                               const std::function<bool(std::uint64_t i, std::uint64_t j)>& visit);
 
-/// Returns the smallest j with <a_i, b_j> = 0, if any. O(num_b dim/64).
+/// Returns the smallest j with <a_i, b_j> = 0, if any. O(num_b dim/64). Throws Error(parameter) if i is out of range.
 std::optional<std::uint64_t> find_orthogonal_partner(const OrthogonalVectors::Instance& instance, std::uint64_t i);
 
 /// Returns the exact number of orthogonal pairs. O(num_a num_b dim/64), threads.

@@ -1,0 +1,1 @@
+#include <subquad/problems/orthogonal_vectors_threshold.hpp>

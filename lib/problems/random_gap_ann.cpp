@@ -1,0 +1,1 @@
+#include <subquad/problems/random_gap_ann.hpp>

@@ -1,0 +1,1 @@
+#include <subquad/problems/random_orthogonal_vectors.hpp>
