@@ -34,7 +34,7 @@ inline constexpr std::uint64_t kMostRejections = 10'000;
 /// The hardest instance of its size: `num_near` queries have one key at exactly r_yes and all others at exactly r_no,
 /// the other queries have every key at exactly r_no. Rows are distinct as far as the dimension allows, in random order,
 /// and coordinates are permuted. Errors: Error(parameter) unless dim >= r_no; near queries need a key and r_yes >= 0.
-/// Mixing near and far queries needs r_no - r_yes even (with three keys an odd gap is impossible: distances have the
+/// Mixing near and far queries needs r_no - r_yes even (with two keys an odd gap is impossible: distances have the
 /// parity of |a| + |b|) and dim >= r_no + (r_no - r_yes)/2.
 GeneratedGapAnn adversarial_gap_ann(const GapAnnShape& shape, std::uint64_t num_near, Random& random);
 
