@@ -26,6 +26,9 @@ target_compile_options(subquad_build_flags INTERFACE -Wall -Wextra -Wshadow -Wco
 if(SUBQUAD_WERROR)
   target_compile_options(subquad_build_flags INTERFACE -Werror)
 endif()
+if(SUBQUAD_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # coverage feedback from the libraries, too
+endif()
 if(SUBQUAD_SANITIZE)
   add_compile_options(-fsanitize=${SUBQUAD_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SUBQUAD_SANITIZE})
