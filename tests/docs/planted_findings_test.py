@@ -33,20 +33,27 @@ ENTRY = """
 class PlantedFindings(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.before = set(findings(ROOT))
+        cls.folder = tempfile.TemporaryDirectory(prefix="subquad-docs-")
+        cls.clean = Path(cls.folder.name) / "clean"
+        cls.clean.mkdir()
+        for folder in PAGE_FOLDERS + ("cmake",):
+            shutil.copytree(ROOT / folder, cls.clean / folder)
+        for path in list(ROOT.glob("*.md")) + [ROOT / "CMakeLists.txt"]:
+            shutil.copy(path, cls.clean / path.name)
+        cls.before = set(findings(cls.clean))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
 
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="subquad-docs-")
-        self.root = Path(self.folder.name)
-        for folder in PAGE_FOLDERS + ("cmake",):
-            shutil.copytree(ROOT / folder, self.root / folder)
-        for path in list(ROOT.glob("*.md")) + [ROOT / "CMakeLists.txt"]:
-            shutil.copy(path, self.root / path.name)
+        self.root = Path(self.folder.name) / "planted"
+        shutil.copytree(self.clean, self.root)
         self.write("tests/docs/planted.cpp", "TEST(Planted, Holds) { planted_fault(); }\n")
         self.append("sat/cnf.hpp", "\n// ZZ.PLANTED\n")
 
     def tearDown(self):
-        self.folder.cleanup()
+        shutil.rmtree(self.root)
 
     def write(self, path, text):
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +90,7 @@ class PlantedFindings(unittest.TestCase):
         ]:
             with self.subTest(new=new):
                 self.assertIn(old, ENTRY)
-                text = (ROOT / "docs/theorems.yaml").read_text()
+                text = (self.clean / "docs/theorems.yaml").read_text()
                 self.write("docs/theorems.yaml", text + ENTRY.replace(old, new))
                 self.assert_found(pattern)
 

@@ -19,19 +19,26 @@ ROOT = Path(__file__).resolve().parents[2]
 class PlantedViolations(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.before = set(check(ROOT))
-
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="subquad-layering-")
-        self.root = Path(self.folder.name)
+        cls.folder = tempfile.TemporaryDirectory(prefix="subquad-layering-")
+        cls.clean = Path(cls.folder.name) / "clean"
+        cls.clean.mkdir()
         for folder in sorted({f.split("/")[0] for f in SOURCE_FOLDERS} | {"cmake", "docs"}):
             if (ROOT / folder).exists():
-                shutil.copytree(ROOT / folder, self.root / folder)
+                shutil.copytree(ROOT / folder, cls.clean / folder)
         for name in ("CMakeLists.txt", "dev"):
-            shutil.copy(ROOT / name, self.root / name)
+            shutil.copy(ROOT / name, cls.clean / name)
+        cls.before = set(check(cls.clean))
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def setUp(self):
+        self.root = Path(self.folder.name) / "planted"
+        shutil.copytree(self.clean, self.root)
 
     def tearDown(self):
-        self.folder.cleanup()
+        shutil.rmtree(self.root)
 
     def append(self, path, text):
         file = self.root / path
@@ -44,6 +51,13 @@ class PlantedViolations(unittest.TestCase):
         text = file.read_text()
         self.assertIn(old, text, f"{path} has changed: this plant no longer applies")
         file.write_text(text.replace(old, new))
+
+    def list_header(self, room_folder, header):
+        path = f"{room_folder}/CMakeLists.txt"
+        text = re.sub(r"\bHEADERS\b", f"HEADERS {header}", (self.root / path).read_text(), count=1)
+        self.assertIn(header, text)
+        (self.root / path).write_text(text)
+        self.append(f"{room_folder}/{header}", "// Planted.\n#pragma once\n")
 
     def assert_caught(self, pattern):
         fresh = [v for v in check(self.root) if v not in self.before]
@@ -123,20 +137,17 @@ class PlantedViolations(unittest.TestCase):
         self.assert_caught(r"reduction ghost_to_host: reductions/ghost_to_host.cpp is missing")
 
     def test_problem_without_company(self):
-        self.replace("lib/problems/CMakeLists.txt", "HEADERS ", "HEADERS planted_problem.hpp ")
-        self.append("lib/problems/planted_problem.hpp", "// Planted.\n#pragma once\n")
+        self.list_header("lib/problems", "planted_problem.hpp")
         self.assert_caught(r"problem planted_problem: tests/problems/planted_problem_test.cpp is missing")
         self.assert_caught(r"problem planted_problem: docs/problems.md does not name it")
 
     def test_kernel_without_company(self):
-        self.replace("lib/attention/CMakeLists.txt", "HEADERS kernel.hpp", "HEADERS planted_kernel.hpp kernel.hpp")
-        self.append("lib/attention/planted_kernel.hpp", "// Planted.\n#pragma once\n")
+        self.list_header("lib/attention", "planted_kernel.hpp")
         self.assert_caught(r"kernel planted_kernel: docs/kernels/planted_kernel.md is missing")
         self.assert_caught(r"kernel planted_kernel: lib/attention/kernel.cpp does not register it")
 
     def test_verifier_without_company(self):
-        self.replace("verifiers/CMakeLists.txt", "HEADERS ", "HEADERS planted_proof.hpp ")
-        self.append("verifiers/planted_proof.hpp", "// Planted.\n#pragma once\n")
+        self.list_header("verifiers", "planted_proof.hpp")
         self.assert_caught(r"verifier planted_proof: verifiers/planted_proof.cpp is missing")
         self.assert_caught(r"verifier planted_proof: docs/verifiers.md does not name it")
 
@@ -144,6 +155,10 @@ class PlantedViolations(unittest.TestCase):
     def test_long_file(self):
         self.append("sat/planted.cpp", "\n" * 401)
         self.assert_caught(r"sat/planted.cpp: 401 lines")
+
+    def test_wide_line(self):
+        self.append("sat/planted.cpp", "// " + "wide " * 30 + "\n")
+        self.assert_caught(r"sat/planted.cpp:1: \d+ columns")
 
     def test_vague_names(self):
         for stem in ("math_utils", "test_helper", "misc", "fast_softmax", "common"):

@@ -3,7 +3,7 @@
 import re
 
 # AS23.L4.7, SQ.OV, OV.HAM: a bibliography key or one of our own prefixes, a dot, a number or name.
-THEOREM_ID = re.compile(r"(?<![\w.])((?:[A-Z][A-Za-z]*\d{2}|SQ|OV|ANN|MPC|PCP|GADGET)\.[A-Z][A-Z0-9]*(?:\.\d+)?)\b")
+THEOREM_ID = re.compile(r"(?<![\w.])((?:[A-Z][A-Za-z]*\d{2}|SQ|OV|ANN|MPC|PCP|GADGET)(?=\.[A-Z])(?:\.[A-Z][A-Z0-9]*|\.\d+)+)\b")
 # AS23, Williams05: a name and two digits of a year. One letter (L25) is too little to tell from other words.
 BIBLIOGRAPHY_KEY = re.compile(r"(?<![\w./`-])([A-Z][A-Za-z]+\d{2})(?![\w])")
 NOT_KEYS = {"CLI11", "SSE41", "SSE42", "UTF16", "UTF32"}
