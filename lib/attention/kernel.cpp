@@ -30,7 +30,7 @@ double middle(const Attention::LogEnclosure& enclosure) {
 Attention::Answer rigorous_softmax(const Attention::Instance& instance, const Execution& execution) {
   problems::validate(instance);
   require(instance.q.rows() == 0 || instance.v.cols() > 0, ErrorKind::parameter,
-          "attention: the rigorous kernel encloses the first value column, but v has none");
+          "attention: the rigorous kernel encloses the first column of V, but V has none");
   Attention::Answer answer;
   answer.output.resize(instance.q.rows(), instance.v.cols());
   Attention::Instance one_column = instance;

@@ -29,6 +29,8 @@ constexpr double kLog2E = 1.4426950408889634074;
 
 template <class Scalar>
 using View = Eigen::Ref<const problems::RowMajorMatrix<Scalar>>;
+template <class Scalar>
+using Output = Eigen::Ref<problems::RowMajorMatrix<Scalar>>;
 
 template <class Scalar>
 double largest_entry(const View<Scalar>& matrix) {
@@ -55,44 +57,73 @@ MatrixView<Scalar> view(const View<Scalar>& matrix) {
 }
 
 template <class T, class Scalar, class Target>
-problems::RowMajorMatrix<Scalar> attend(Target target, const View<Scalar>& q, const View<Scalar>& k,
-                                        const View<Scalar>& v, double scale, const Execution& execution) {
+void attend(Target target, const View<Scalar>& q, const View<Scalar>& k, const View<Scalar>& v, double scale,
+            const Execution& execution, Output<Scalar>& output) {
   require(q.cols() == k.cols() && k.rows() == v.rows(), ErrorKind::parameter,
-          "attention: q is {} x {}, k {} x {}, v {} x {}; expected n x d, n_k x d, n_k x d_v", q.rows(), q.cols(),
+          "attention: Q is {} x {}, K {} x {}, V {} x {}; expected n x d, n_k x d, n_k x d_v", q.rows(), q.cols(),
           k.rows(), k.cols(), v.rows(), v.cols());
+  require(output.rows() == q.rows() && output.cols() == v.cols(), ErrorKind::parameter,
+          "attention: the output is {} x {}, expected {} x {}", output.rows(), output.cols(), q.rows(), v.cols());
   require(q.rows() == 0 || k.rows() > 0, ErrorKind::parameter, "attention: {} queries but no key: softmax over nothing",
           q.rows());
-  if (q.rows() == 0 || v.cols() == 0) return problems::RowMajorMatrix<Scalar>(q.rows(), v.cols());
-  if (!stays_in_range<T, Scalar>(q, k, v, scale)) return wide_range_softmax<Scalar>(q, k, v, scale, execution);
-  problems::RowMajorMatrix<Scalar> output(q.rows(), v.cols());
-  const StreamingSoftmaxTask<Scalar> task{view<Scalar>(q), view<Scalar>(k), view<Scalar>(v), output.data(),
-                                          scale * kLog2E,  kPackedBytes,    &execution};
+  if (q.rows() == 0 || v.cols() == 0) return;
+  if (!stays_in_range<T, Scalar>(q, k, v, scale)) {
+    wide_range_softmax<Scalar>(q, k, v, scale, execution, output);
+    return;
+  }
+  const StreamingSoftmaxTask<Scalar> task{
+      view<Scalar>(q), view<Scalar>(k), view<Scalar>(v), output.data(), static_cast<std::size_t>(output.outerStride()),
+      scale * kLog2E,  kPackedBytes,    &execution};
   target(task);
-  return output;
 }
 
 }  // namespace
+
+void streaming_softmax_into(const Eigen::Ref<const problems::MatrixF>& q, const Eigen::Ref<const problems::MatrixF>& k,
+                            const Eigen::Ref<const problems::MatrixF>& v, float scale, const Execution& execution,
+                            Eigen::Ref<problems::MatrixF> output) {
+  attend<float, float>(HWY_DYNAMIC_DISPATCH(streaming_softmax_float), q, k, v, static_cast<double>(scale), execution,
+                       output);
+}
+
+void streaming_softmax_into(const Eigen::Ref<const problems::MatrixD>& q, const Eigen::Ref<const problems::MatrixD>& k,
+                            const Eigen::Ref<const problems::MatrixD>& v, double scale, const Execution& execution,
+                            Eigen::Ref<problems::MatrixD> output) {
+  attend<double, double>(HWY_DYNAMIC_DISPATCH(streaming_softmax_double), q, k, v, scale, execution, output);
+}
+
+void streaming_softmax_in_float32_into(const Eigen::Ref<const problems::MatrixD>& q,
+                                       const Eigen::Ref<const problems::MatrixD>& k,
+                                       const Eigen::Ref<const problems::MatrixD>& v, double scale,
+                                       const Execution& execution, Eigen::Ref<problems::MatrixD> output) {
+  attend<float, double>(HWY_DYNAMIC_DISPATCH(streaming_softmax_float_from_double), q, k, v, scale, execution, output);
+}
 
 problems::MatrixF streaming_softmax(const Eigen::Ref<const problems::MatrixF>& q,
                                     const Eigen::Ref<const problems::MatrixF>& k,
                                     const Eigen::Ref<const problems::MatrixF>& v, float scale,
                                     const Execution& execution) {
-  return attend<float, float>(HWY_DYNAMIC_DISPATCH(streaming_softmax_float), q, k, v, static_cast<double>(scale),
-                              execution);
+  problems::MatrixF output(q.rows(), v.cols());
+  streaming_softmax_into(q, k, v, scale, execution, output);
+  return output;
 }
 
 problems::MatrixD streaming_softmax(const Eigen::Ref<const problems::MatrixD>& q,
                                     const Eigen::Ref<const problems::MatrixD>& k,
                                     const Eigen::Ref<const problems::MatrixD>& v, double scale,
                                     const Execution& execution) {
-  return attend<double, double>(HWY_DYNAMIC_DISPATCH(streaming_softmax_double), q, k, v, scale, execution);
+  problems::MatrixD output(q.rows(), v.cols());
+  streaming_softmax_into(q, k, v, scale, execution, output);
+  return output;
 }
 
 problems::MatrixD streaming_softmax_in_float32(const Eigen::Ref<const problems::MatrixD>& q,
                                                const Eigen::Ref<const problems::MatrixD>& k,
                                                const Eigen::Ref<const problems::MatrixD>& v, double scale,
                                                const Execution& execution) {
-  return attend<float, double>(HWY_DYNAMIC_DISPATCH(streaming_softmax_float_from_double), q, k, v, scale, execution);
+  problems::MatrixD output(q.rows(), v.cols());
+  streaming_softmax_in_float32_into(q, k, v, scale, execution, output);
+  return output;
 }
 
 }  // namespace subquad::attention
