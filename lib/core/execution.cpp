@@ -48,7 +48,7 @@ void parallel_for(const Execution& execution, std::uint64_t count, std::uint64_t
       const std::uint64_t range = next.fetch_add(1, std::memory_order_relaxed);
       if (range >= ranges) break;
       const std::uint64_t begin = range * block;
-      const std::uint64_t end = std::min(count, begin + block);
+      const std::uint64_t end = block < count - begin ? begin + block : count;  // begin + block may overflow
       try {
         execution.check_stop();
         body(begin, end);
