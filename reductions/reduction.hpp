@@ -11,17 +11,20 @@
 //   Source::Answer   lift(const Source::Instance&, const Target::Instance&, const Target::Answer&) const
 // or, if it is a Turing reduction (many calls, or none),
 //   Source::Answer   solve(const Source::Instance&, const Oracle<Target>&, const Execution&) const
+// A many-one reduction may offer solve() as well, for instances that need no oracle; it is then the form that is used.
+// The size bounds of a Turing reduction hold for the instance of every call.
 #pragma once
-
-#include <functional>
-#include <map>
-#include <string>
-#include <vector>
 
 #include <subquad/core/error.hpp>
 #include <subquad/core/execution.hpp>
 #include <subquad/core/problem.hpp>
 #include <subquad/reductions/size_expression.hpp>
+
+#include <concepts>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
 
 namespace subquad::reductions {
 
@@ -29,14 +32,14 @@ enum class ReductionKind { many_one, turing };
 
 /// What a reduction is, in words; everything a reader of `subquad graph` sees.
 struct ReductionInfo {
-  std::string name;         ///< file stem, "cnf_to_ov"
-  std::string source;       ///< problem id
-  std::string target;       ///< problem id
+  std::string name;    ///< file stem, "cnf_to_ov"
+  std::string source;  ///< problem id
+  std::string target;  ///< problem id
   ReductionKind kind = ReductionKind::many_one;
-  std::string title;        ///< one line
-  std::string citation;     ///< bibliography key and number, "Williams05, Section 5.1"; "ours" where it is
-  std::string claim;        ///< id in docs/theorems.yaml, "W05"
-  std::string hypothesis;   ///< what is transferred, "SETH => OV conjecture"
+  std::string title;       ///< one line
+  std::string citation;    ///< bibliography key and number, "Williams05, Section 5.1"; "ours" where it is
+  std::string claim;       ///< id in docs/theorems.yaml, "W05"
+  std::string hypothesis;  ///< what is transferred, "SETH => OV conjecture"
 };
 
 /// One parameter of a reduction; command-line help, validation and docs come from this table.
@@ -88,15 +91,16 @@ concept Turing = Problem<typename R::Source> && Problem<typename R::Target> &&
   { r.solve(source, oracle, execution) } -> std::same_as<typename R::Source::Answer>;
 };
 
-/// The oracle-algorithm form of any reduction: solves a source instance with an oracle for the target.
+/// The oracle-algorithm form of any reduction: solves a source instance with an oracle for the target. Uses solve()
+/// where there is one.
 template <class R>
 typename R::Source::Answer solve_with(const R& reduction, const typename R::Source::Instance& source,
                                       const Oracle<typename R::Target>& oracle, const Execution& execution = {}) {
-  if constexpr (ManyOne<R>) {
+  if constexpr (Turing<R>) {
+    return reduction.solve(source, oracle, execution);
+  } else {
     const auto target = reduction.reduce(source, execution);
     return reduction.lift(source, target, oracle(target));
-  } else {
-    return reduction.solve(source, oracle, execution);
   }
 }
 

@@ -1,8 +1,12 @@
 // Registry: every problem and every reduction of the library in two explicit tables, type-erased.
 //
-// Notes  Explicit tables, because static libraries drop self-registering objects. A layering test compares the tables with
+// Notes  Explicit tables, because static libraries drop self-registering objects. A layering test compares the tables
+// with
 //        the folder's files, tests and docs pages.
 #pragma once
+
+#include <subquad/core/problem.hpp>
+#include <subquad/reductions/reduction.hpp>
 
 #include <any>
 #include <functional>
@@ -13,9 +17,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <subquad/core/problem.hpp>
-#include <subquad/reductions/reduction.hpp>
 
 namespace subquad::reductions {
 

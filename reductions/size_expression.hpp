@@ -1,14 +1,15 @@
 // Size expressions: integer-valued formulas in the source's size fields, that print, evaluate and compose.
 #pragma once
 
+#include <subquad/core/count.hpp>
+#include <subquad/core/problem.hpp>
+
 #include <functional>
 #include <memory>
 #include <set>
 #include <string>
 #include <string_view>
-
-#include <subquad/core/count.hpp>
-#include <subquad/core/problem.hpp>
+#include <vector>
 
 namespace subquad::reductions {
 
@@ -37,6 +38,9 @@ class SizeExpression {
   /// Replaces variables by expressions (composition). Unknown names stay.
   SizeExpression substitute(const std::function<const SizeExpression*(std::string_view name)>& lookup) const;
   std::set<std::string> variables() const;
+  /// The variables that occur where a larger value makes the expression smaller: right of monus, below a division (and
+  /// not twice so). In all others the expression is monotone, which is what lets upper bounds compose.
+  std::set<std::string> decreasing_variables() const;
   /// Human-readable, for example "2^ceil(num_variables/2)" or "3 dim".
   std::string to_string() const;
 
@@ -58,12 +62,13 @@ struct SizeBound {
   SizeExpression expression;
 };
 
-/// Checks built sizes against bounds. Returns one line per violation ("num_a: 64, bound exact 2^ceil(..) = 32"), empty if none.
+/// Checks built sizes against bounds. Returns one line per violation ("num_a: 64, bound exact 2^ceil(..) = 32"), empty
+/// if none. A size field without a bound and a bound without a size field are violations as well.
 std::vector<std::string> violations(const std::vector<SizeBound>& bounds, const Sizes& source, const Sizes& target);
 
 /// Bounds of "first, then second" in the fields of first's source. A field is exact iff everything it uses is exact.
-/// Upper bounds compose because every expression without monus/min-of-decreasing parts is monotone; monus is refused on
-/// upper-bounded right arguments (Error(internal)).
+/// Upper bounds compose because an expression is monotone in every variable that is not a decreasing one; a decreasing
+/// variable with an upper bound only is refused (Error(internal)), and so is a field that `first` does not bound.
 std::vector<SizeBound> compose(const std::vector<SizeBound>& first, const std::vector<SizeBound>& second);
 
 }  // namespace subquad::reductions
