@@ -21,7 +21,7 @@ namespace subquad::sat {
 /// becomes true; Error(internal) if the solver gives no answer
 CnfSat::Answer solve_with_cadical(const Cnf& formula, const Execution& execution = {});
 
-/// Returns the version of the CaDiCaL library linked, for example "1.5.3".
+/// Returns the version that the linked CaDiCaL library reports of itself (Debian's package 1.5.3 says "sc2021").
 std::string cadical_version();
 
 }  // namespace subquad::sat

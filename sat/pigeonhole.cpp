@@ -1,4 +1,4 @@
-#include <subquad/core/count.hpp>
+#include <subquad/core/error.hpp>
 #include <subquad/sat/pigeonhole.hpp>
 
 #include <fmt/format.h>
@@ -8,7 +8,10 @@ namespace subquad::sat {
 Cnf pigeonhole(const Pigeonhole& parameters) {
   const std::uint64_t pigeons = parameters.pigeons;
   const std::uint64_t holes = parameters.holes;
-  Cnf formula(checked_mul(pigeons, holes, "number of variables of the pigeonhole formula"));
+  require(holes == 0 || pigeons <= kMaxVariables / holes, ErrorKind::parameter,
+          "{} pigeons and {} holes take a variable each pair, at most {} variables are supported", pigeons, holes,
+          kMaxVariables);
+  Cnf formula(pigeons * holes);
   const auto sits = [&](std::uint64_t pigeon, std::uint64_t hole, bool negative) {
     return Literal(static_cast<std::uint32_t>(pigeon * holes + hole), negative);
   };
