@@ -1,0 +1,33 @@
+// Every instruction set that Highway finds on this machine, one after another, for tests of dispatched vector code.
+#pragma once
+
+#include <hwy/targets.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace subquad::test {
+
+/// `for (EveryTarget target; target.next();) body` runs the body once per instruction set and restores the dispatch.
+class EveryTarget {
+ public:
+  EveryTarget() {
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) targets_.push_back(target);
+  }
+  ~EveryTarget() { hwy::SetSupportedTargetsForTest(0); }
+  EveryTarget(const EveryTarget&) = delete;
+  EveryTarget& operator=(const EveryTarget&) = delete;
+
+  /// Switches to the next instruction set; false if there is none left.
+  bool next() {
+    if (targets_.empty()) return false;
+    hwy::SetSupportedTargetsForTest(targets_.back());
+    targets_.pop_back();
+    return true;
+  }
+
+ private:
+  std::vector<std::int64_t> targets_;
+};
+
+}  // namespace subquad::test
