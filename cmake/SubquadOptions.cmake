@@ -1,4 +1,4 @@
-# Options of the build. PROJECT_IS_TOP_LEVEL decides the defaults, so that subquad as a subproject brings its libraries only.
+# Options of the build. PROJECT_IS_TOP_LEVEL decides the defaults: as a subproject, subquad brings its libraries only.
 option(SUBQUAD_DRIVERS "Build the subquad command" ${PROJECT_IS_TOP_LEVEL})
 option(SUBQUAD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(SUBQUAD_BENCH "Build the benchmarks" OFF)
@@ -22,7 +22,8 @@ endif()
 
 # Flags of our own targets only; they are not exported to consumers.
 add_library(subquad_build_flags INTERFACE)
-target_compile_options(subquad_build_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
+target_compile_options(subquad_build_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -Wnon-virtual-dtor)
 if(SUBQUAD_WERROR)
   target_compile_options(subquad_build_flags INTERFACE -Werror)
 endif()

@@ -14,7 +14,9 @@ sys.dont_write_bytecode = True  # a check leaves nothing behind in the source tr
 from checks import citations, doc_comments, ledger, pages, transcripts  # noqa: E402
 from checks.book import Book  # noqa: E402
 
-CHECKS = {check.__name__: check for module in (ledger, citations, pages, doc_comments, transcripts) for check in module.CHECKS}
+CHECKS = {
+    check.__name__: check for module in (ledger, citations, pages, doc_comments, transcripts) for check in module.CHECKS
+}
 
 
 def findings(root, subquad=None, only=()):
@@ -24,7 +26,9 @@ def findings(root, subquad=None, only=()):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Checks ledger, citations, links, doc comments, examples and transcripts.")
+    parser = argparse.ArgumentParser(
+        description="Checks ledger, citations, links, doc comments, examples and transcripts."
+    )
     parser.add_argument("--root", default=Path(__file__).resolve().parents[2], help="root of the checkout")
     parser.add_argument("--subquad", help="the command, to run the transcripts of the pages again")
     parser.add_argument("--check", action="append", default=[], choices=sorted(CHECKS), help="run this check only")
@@ -36,8 +40,10 @@ def main():
         print(f"docs: {len(found)} findings", file=sys.stderr)
         return 1
     book = Book(arguments.root)
-    print(f"docs: {len(CHECKS)} checks hold on {len(book.pages)} pages, {len(book.ledger)} theorems, "
-          f"{len(book.public_headers)} public headers")
+    print(
+        f"docs: {len(CHECKS)} checks hold on {len(book.pages)} pages, {len(book.ledger)} theorems, "
+        f"{len(book.public_headers)} public headers"
+    )
     if not arguments.subquad:
         print("docs: transcripts were not run again (no --subquad)")
     return 0

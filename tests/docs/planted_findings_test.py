@@ -139,13 +139,18 @@ class PlantedFindings(unittest.TestCase):
 
     # doc comments
     def test_undocumented_declarations(self):
-        self.append("sat/cnf.hpp", "\nnamespace subquad::sat {\n\nstruct Planted {\n  int x;\n};\n\nint planted(int x);\n}\n")
+        self.append(
+            "sat/cnf.hpp", "\nnamespace subquad::sat {\n\nstruct Planted {\n  int x;\n};\n\nint planted(int x);\n}\n"
+        )
         self.assert_found(r"sat/cnf.hpp:\d+: no /// above: struct Planted")
         self.assert_found(r"sat/cnf.hpp:\d+: no /// above: int planted")
 
     def test_reading_of_declarations(self):
-        sound = ("namespace a {\nclass Later;\n/// Two.\nint f(int x,\n      int y);\nint g();\n\n/// A.\ntemplate <class T>\nstruct B {\n"
-                 "  int undocumented;\n};\n\nnamespace detail {\nint hidden();\n}\n}  // namespace a\n")
+        sound = (
+            "namespace a {\nclass Later;\n/// Two.\nint f(int x,\n      int y);\nint g();\n\n"
+            "/// A.\ntemplate <class T>\nstruct B {\n"
+            "  int undocumented;\n};\n\nnamespace detail {\nint hidden();\n}\n}  // namespace a\n"
+        )
         self.assertEqual(undocumented(sound), [])
         self.assertEqual(undocumented("/// f.\nint f();\n\nint g();\n"), [(4, "int g();")])
         self.assertEqual(undocumented("// not a doc comment\nint f();\n"), [(2, "int f();")])

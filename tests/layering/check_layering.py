@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what keeps the rooms apart and the registries complete. Exit status 0: nothing found, 1: violations, one a line.
+"""Checks what keeps the rooms apart and the registries complete. Exit status 0: nothing, 1: violations, one a line.
 
 Usage: check_layering.py [--root FOLDER] [--rule NAME]...    (standard library only; the rules are in rules/)
 """

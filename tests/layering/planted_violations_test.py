@@ -68,11 +68,17 @@ class PlantedViolations(unittest.TestCase):
 
     # includes.libraries
     def test_library_outside_its_place(self):
-        for path, include, title in [("sat/cnf.cpp", "mpi.h", "MPI"), ("lib/core/count.cpp", "cuda_runtime.h", "CUDA"),
-                                     ("sat/cnf.cpp", "cadical.hpp", "CaDiCaL"), ("lib/core/digest.cpp", "hwy/highway.h", "Highway"),
-                                     ("sat/dimacs.cpp", "CLI/CLI.hpp", "CLI11"), ("lib/core/error.cpp", "gtest/gtest.h", "GoogleTest"),
-                                     ("lib/core/error.cpp", "nlohmann/json.hpp", "nlohmann"), ("lib/core/count.cpp", "Eigen/Core", "Eigen"),
-                                     ("reductions/registry.cpp", "mpfr.h", "MPFR")]:
+        for path, include, title in [
+            ("sat/cnf.cpp", "mpi.h", "MPI"),
+            ("lib/core/count.cpp", "cuda_runtime.h", "CUDA"),
+            ("sat/cnf.cpp", "cadical.hpp", "CaDiCaL"),
+            ("lib/core/digest.cpp", "hwy/highway.h", "Highway"),
+            ("sat/dimacs.cpp", "CLI/CLI.hpp", "CLI11"),
+            ("lib/core/error.cpp", "gtest/gtest.h", "GoogleTest"),
+            ("lib/core/error.cpp", "nlohmann/json.hpp", "nlohmann"),
+            ("lib/core/count.cpp", "Eigen/Core", "Eigen"),
+            ("reductions/registry.cpp", "mpfr.h", "MPFR"),
+        ]:
             with self.subTest(include=include):
                 self.append(path, f"\n#include <{include}>\n")
                 self.assert_caught(rf"{path}:\d+: <{include}>: {title}")
@@ -118,9 +124,13 @@ class PlantedViolations(unittest.TestCase):
     # registries
     def test_reduction_without_registry_test_page_and_ledger(self):
         self.append("reductions/planted_to_nothing.hpp", "// Planted.\n#pragma once\n")
-        for pattern in (r"planted_to_nothing.cpp is missing", r"planted_to_nothing_test.cpp is missing",
-                        r"docs/reductions/planted_to_nothing.md is missing", r"does not register PlantedToNothing",
-                        r"no entry with header reductions/planted_to_nothing.hpp"):
+        for pattern in (
+            r"planted_to_nothing.cpp is missing",
+            r"planted_to_nothing_test.cpp is missing",
+            r"docs/reductions/planted_to_nothing.md is missing",
+            r"does not register PlantedToNothing",
+            r"no entry with header reductions/planted_to_nothing.hpp",
+        ):
             self.assert_caught(pattern)
 
     def test_reduction_included_but_not_registered(self):
@@ -138,6 +148,7 @@ class PlantedViolations(unittest.TestCase):
 
     def test_problem_without_company(self):
         self.list_header("lib/problems", "planted_problem.hpp")
+        self.append("lib/problems/planted_problem.hpp", 'static constexpr std::string_view kId = "planted";\n')
         self.assert_caught(r"problem planted_problem: tests/problems/planted_problem_test.cpp is missing")
         self.assert_caught(r"problem planted_problem: docs/problems.md does not name it")
 
@@ -173,7 +184,9 @@ class PlantedViolations(unittest.TestCase):
         self.assert_caught(r"sat/planted.hpp:2: using-directive")
 
     def test_comparisons_that_nan_passes(self):
-        self.append("tests/core/planted_test.cpp", "worst = std::max(worst, error);\nEXPECT_FALSE(error > tolerance);\n")
+        self.append(
+            "tests/core/planted_test.cpp", "worst = std::max(worst, error);\nEXPECT_FALSE(error > tolerance);\n"
+        )
         self.assert_caught(r"planted_test.cpp:1: std::max on errors")
         self.assert_caught(r"planted_test.cpp:2: .*accepts NaN")
 

@@ -1,8 +1,8 @@
 """Doc comments: each declaration at namespace level of a public header has a `///` block right above it.
 
-A reading of the text, not a parser. Declarations that follow one another without a blank line share the first one's block
-(`checked_add` and `checked_mul`). Forward declarations and namespace detail need none. The errors that a block promises
-(`throws Error(kind)`) use kinds that exist.
+A reading of the text, not a parser. Declarations that follow one another without a blank line share the first one's
+block (`checked_add` and `checked_mul`). Forward declarations and namespace detail need none. The errors that a block
+promises (`throws Error(kind)`) use kinds that exist.
 """
 
 import re
@@ -17,9 +17,9 @@ def _without_strings(line):
 def undocumented(text):
     """[(line number, declaration)] of declarations at namespace level without a block."""
     found = []
-    stack = []            # one letter an open brace: n namespace, d namespace detail, b anything else
-    documented = False    # is the group that the current line belongs to documented?
-    inside = False        # are we in the middle of a declaration?
+    stack = []  # one letter an open brace: n namespace, d namespace detail, b anything else
+    documented = False  # is the group that the current line belongs to documented?
+    inside = False  # are we in the middle of a declaration?
     for number, raw in enumerate(text.splitlines(), 1):
         code, _, comment = _without_strings(raw).partition("//")
         code = code.strip()
@@ -29,7 +29,7 @@ def undocumented(text):
                 if comment.startswith("/"):
                     documented = True
                 elif not comment:
-                    documented = False       # a blank line ends the group
+                    documented = False  # a blank line ends the group
                 continue
             if code.startswith("#"):
                 documented = False
@@ -48,7 +48,8 @@ def undocumented(text):
                         stack.pop()
                 continue
             forward = re.match(r"(template\s*<[^{}]*>\s*)?(class|struct|enum(\s+class)?)\s+\w+(\s*:\s*\w+)?\s*;", code)
-            if not (documented or forward or comment.startswith("/<") or "d" in stack):
+            instantiation = re.match(r"extern\s+template\b", code)
+            if not (documented or forward or instantiation or comment.startswith("/<") or "d" in stack):
                 found.append((number, code))
             documented = documented or bool(comment.startswith("/<"))
             inside = True

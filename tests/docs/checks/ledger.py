@@ -1,12 +1,12 @@
-"""docs/theorems.yaml: every theorem that the code implements, with its test and the control that shows the test's power."""
+"""docs/theorems.yaml: every theorem in the code, with its test and the control that shows the test's power."""
 
 import re
 
 STATUSES = {
     "proved-elsewhere": ("key", "number", "header", "test", "control"),  # the source has the proof
-    "ours": ("proof", "header", "test", "control"),                      # the proof is a page of ours
-    "measured": ("header", "test"),                                      # no theorem: a number, with the test that takes it
-    "open": (),                                                          # stated, not yet in the code
+    "ours": ("proof", "header", "test", "control"),  # the proof is a page of ours
+    "measured": ("header", "test"),  # no theorem: a number, with the test that takes it
+    "open": (),  # stated, not yet in the code
 }
 FIELDS = {"id", "title", "statement", "key", "number", "status", "proof", "header", "claim", "test", "control"}
 TEST_MACROS = r"(?:TEST|TEST_F|TEST_P|TYPED_TEST|TYPED_TEST_P|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)"
@@ -30,7 +30,7 @@ def _place(book, what, value):
 
 
 def entries(book):
-    """Each entry is complete for its status; paths and test names exist; the header says which theorem it implements."""
+    """Entries are complete for their status; paths and test names exist; headers say which theorem they implement."""
     found, seen = [], set()
     if not book.ledger:
         return ["docs/theorems.yaml: missing, empty, or not a list of entries"]

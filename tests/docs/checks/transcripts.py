@@ -1,7 +1,8 @@
-"""Transcripts: each `$ subquad ...` in a ```console fence is run again, from the root of the checkout, and must print the same.
+"""Transcripts: each `$ subquad ...` in a ```console fence is run again, from the root, and must print the same.
 
-Measured quantities are masked on both sides (times, rates, peak memory), runs of blanks count as one, and a line that is just
-`...` stands for any lines. `$ echo $?` shows the exit status of the command before it. Commands other than these are not run.
+Measured quantities are masked on both sides (times, rates, peak memory), runs of blanks count as one, and a line that
+is just `...` stands for any lines. `$ echo $?` shows the exit status of the command before it. Other commands are not
+run.
 """
 
 import re
@@ -32,7 +33,7 @@ def matches(expected, actual):
     head = expected.index("...")
     if expected[:head] != actual[:head]:
         return False
-    rest = expected[head + 1:]
+    rest = expected[head + 1 :]
     return any(matches(rest, actual[start:]) for start in range(head, len(actual) + 1))
 
 
@@ -73,8 +74,16 @@ def transcripts(book):
                     continue
                 run = ["bash", "-c", command] if re.search(r"[|<>;&]", command) else shlex.split(command)
                 try:
-                    done = subprocess.run(run, cwd=book.root, env=environment, stdin=subprocess.DEVNULL, text=True,
-                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_SECONDS)
+                    done = subprocess.run(
+                        run,
+                        cwd=book.root,
+                        env=environment,
+                        stdin=subprocess.DEVNULL,
+                        text=True,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.STDOUT,
+                        timeout=TIMEOUT_SECONDS,
+                    )
                 except (OSError, subprocess.TimeoutExpired) as error:
                     found.append(f"{path}: $ {command}: {error}")
                     continue

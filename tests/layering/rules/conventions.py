@@ -27,8 +27,12 @@ def length(tree):
 
 def width(tree):
     """No line of C++ is wider than the limit."""
-    return [f"{source.path}:{number}: {len(line)} columns, limit {WIDEST}"
-            for source in tree.sources for number, line in enumerate(source.lines, 1) if len(line) > WIDEST]
+    return [
+        f"{source.path}:{number}: {len(line)} columns, limit {WIDEST}"
+        for source in tree.sources
+        for number, line in enumerate(source.lines, 1)
+        if len(line) > WIDEST
+    ]
 
 
 def names(tree):
@@ -70,10 +74,16 @@ def nan_proof(tree):
             continue
         for number, line in enumerate(source.lines, 1):
             code = line.split("//", 1)[0]
-            if re.search(r"\bstd::(ranges::)?(f?max|max_element)\s*\(", code) and re.search(r"err|diff|deviat|worst|abs\([^()]* - ", code, re.I):
-                found.append(f"{source.path}:{number}: std::max on errors drops NaN; use max_abs_error of tests/support")
+            if re.search(r"\bstd::(ranges::)?(f?max|max_element)\s*\(", code) and re.search(
+                r"err|diff|deviat|worst|abs\([^()]* - ", code, re.I
+            ):
+                found.append(
+                    f"{source.path}:{number}: std::max on errors drops NaN; use max_abs_error of tests/support"
+                )
             if re.search(r"(EXPECT|ASSERT)_FALSE\s*\(.*\b(err|error|diff)\w*\s*>[^=]", code):
-                found.append(f"{source.path}:{number}: 'not (error > tolerance)' accepts NaN; write 'error <= tolerance'")
+                found.append(
+                    f"{source.path}:{number}: 'not (error > tolerance)' accepts NaN; write 'error <= tolerance'"
+                )
     return found
 
 

@@ -24,12 +24,17 @@ ROOMS = {
 # Tests of verifiers link nothing that produces answers, as the verifiers themselves.
 TEST_ROOMS = {"verifiers": ROOMS["verifiers"] | {"verifiers"}}
 
-# Libraries from outside: a pattern of the include's name, where it may stand (patterns of paths), may a public header name it.
+# Libraries from outside: a pattern of the include's name, where it may stand (patterns of paths), and whether a public
+# header may name it.
 OUTSIDE_ROOMS = ("drivers/*", "tests/*", "bench/*", "docs/examples/*")
 LIBRARIES = [
     ("MPI", r"mpi\.h|boost/mpi(/.*|\.hpp)", ("lib/mpc/mpi_*.cpp", "tests/mpc/*"), False),
-    ("CUDA", r"(cuda|cublas|cusparse|curand|nvrtc|nvml|cooperative_groups|mma\.h|thrust|cub)([_./].*|.*\.h)?",
-     ("*_launch.cu", "lib/device/cuda_*"), False),
+    (
+        "CUDA",
+        r"(cuda|cublas|cusparse|curand|nvrtc|nvml|cooperative_groups|mma\.h|thrust|cub)([_./].*|.*\.h)?",
+        ("*_launch.cu", "lib/device/cuda_*"),
+        False,
+    ),
     ("CaDiCaL", r"cadical\.hpp|ccadical\.h", ("sat/cadical_*.cpp",), False),
     ("Highway", r"hwy/.*", ("*-inl.hpp", "beside -inl.hpp", "tests/*"), False),
     ("CLI11", r"CLI/.*", ("drivers/*", "tests/*"), False),
@@ -37,18 +42,32 @@ LIBRARIES = [
     ("xxHash", r"xxhash\.h", ("lib/core/digest.cpp",), False),
     ("OpenMP", r"omp\.h", ("lib/core/*.cpp", "drivers/*.cpp", "tests/*", "bench/*"), False),
     ("MPFI", r"mpfi(_io)?\.h|boost/multiprecision/mpfi\.hpp", ("lib/exact/*", "tests/*"), True),
-    ("MPFR", r"mpfr\.h|boost/multiprecision/mpfr\.hpp", ("lib/exact/*", "lib/attention/*.cpp", "verifiers/*.cpp", "tests/*"), True),
+    (
+        "MPFR",
+        r"mpfr\.h|boost/multiprecision/mpfr\.hpp",
+        ("lib/exact/*", "lib/attention/*.cpp", "verifiers/*.cpp", "tests/*"),
+        True,
+    ),
     ("GMP", r"gmp(xx)?\.h", ("lib/exact/*", "tests/*"), True),
-    ("Eigen", r"(unsupported/)?Eigen/.*",
-     ("lib/problems/*", "lib/io/*", "lib/attention/*", "lib/ann/*", "lib/exact/*", "reductions/*", "verifiers/*")
-     + OUTSIDE_ROOMS, True),
+    (
+        "Eigen",
+        r"(unsupported/)?Eigen/.*",
+        ("lib/problems/*", "lib/io/*", "lib/attention/*", "lib/ann/*", "lib/exact/*", "reductions/*", "verifiers/*")
+        + OUTSIDE_ROOMS,
+        True,
+    ),
     ("Boost", r"boost/.*", ("*",), True),
     ("fmt", r"fmt/.*", ("*",), True),
     ("GoogleTest", r"(gtest|gmock)/.*", ("tests/*",), False),
     ("rapidcheck", r"rapidcheck(/.*|\.h)", ("tests/*",), False),
     ("Google Benchmark", r"benchmark/.*", ("bench/*",), False),
-    ("POSIX", r"sys/.+\.h|(stdlib|unistd|fcntl|signal|termios|poll|dirent|sched|spawn|glob)\.h",  # <stdlib.h>: setenv, mkdtemp
-     ("lib/core/*.cpp", "lib/attention/tile_buffer.hpp", "drivers/*.cpp", "tests/*", "bench/*"), False),
+    (
+        "POSIX",
+        # <stdlib.h>: setenv, mkdtemp
+        r"sys/.+\.h|(stdlib|unistd|fcntl|signal|termios|poll|dirent|sched|spawn|glob)\.h",
+        ("lib/core/*.cpp", "lib/attention/tile_buffer.hpp", "drivers/*.cpp", "tests/*", "bench/*"),
+        False,
+    ),
 ]
 # <vector>, <cstdint>: the standard library's headers have neither folder nor suffix.
 STANDARD = re.compile(r"[a-z_0-9]+")
@@ -65,7 +84,7 @@ def _may_stand(source, patterns, tree):
 
 
 def libraries(tree):
-    """Libraries from outside are named only where the table allows; an unknown one is refused until it has a line there."""
+    """Libraries from outside stand only where the table allows; an unknown one is refused until it has a line there."""
     found = []
     for source in tree.sources:
         public = source.path in tree.public_headers
@@ -87,7 +106,7 @@ def libraries(tree):
 
 
 def rooms(tree):
-    """Each include of another room, and each dependency in CMake, is allowed by the table; quoted includes stay in their folder."""
+    """The table allows each include of another room and each dependency; quoted includes stay in their folder."""
     found = []
     for room in tree.rooms.values():
         if room.name not in ROOMS:

@@ -6,8 +6,7 @@ import re
 NOT_KERNELS = {
     "kernel": "the registry of kernels itself",
 }
-# The same for lib/problems and verifiers.
-NOT_PROBLEMS = {}
+# The same for verifiers.
 NOT_VERIFIERS = {
     "softmax_enclosure": "the double arithmetic of attention_output",
     "weighted_sums": "the vector code of softmax_enclosure",
@@ -20,7 +19,7 @@ def class_name(stem):
 
 
 def _registered(tree, registry, room):
-    """Stems of the room's headers that the registry includes *and* whose class or function it names outside the include."""
+    """Stems of the headers that the registry includes *and* whose class or function it names elsewhere."""
     text = tree.read(registry)
     body = re.sub(r"^\s*#\s*include.*$", "", text, flags=re.M)
     stems = set(re.findall(rf"#\s*include\s*<subquad/{room}/(\w+)\.hpp>", text))
@@ -34,7 +33,11 @@ def _ledger_headers(tree):
 
 def _public_stems(tree, room, exempt):
     """Stems of the headers that a room lists, without the exempted ones."""
-    return sorted({header.split(".")[0] for header in tree.rooms[room].headers} - set(exempt)) if room in tree.rooms else []
+    return (
+        sorted({header.split(".")[0] for header in tree.rooms[room].headers} - set(exempt))
+        if room in tree.rooms
+        else []
+    )
 
 
 def _need(tree, what, paths):
@@ -46,14 +49,29 @@ def reductions(tree):
     found = []
     in_folder = {s.stem for s in tree.sources if s.folder == "reductions" and re.fullmatch(r"\w+_to_\w+", s.stem)}
     in_registry = {s for s in _registered(tree, "reductions/registry.cpp", "reductions") if "_to_" in s}
-    in_ledger = {h[len("reductions/"):-len(".hpp")] for h in _ledger_headers(tree) if re.fullmatch(r"reductions/\w+_to_\w+\.hpp", h)}
+    in_ledger = {
+        h[len("reductions/") : -len(".hpp")]
+        for h in _ledger_headers(tree)
+        if re.fullmatch(r"reductions/\w+_to_\w+\.hpp", h)
+    }
     pages = {p.stem for p in (tree.root / "docs/reductions").glob("*_to_*.md")}
-    tests = {s.stem[: -len("_test")] for s in tree.sources
-             if s.folder == "tests/reductions" and re.fullmatch(r"\w+_to_\w+_test", s.stem)}
+    tests = {
+        s.stem[: -len("_test")]
+        for s in tree.sources
+        if s.folder == "tests/reductions" and re.fullmatch(r"\w+_to_\w+_test", s.stem)
+    }
     for stem in sorted(in_folder | in_registry | in_ledger | pages | tests):
         what = f"reduction {stem}"
-        found += _need(tree, what, [f"reductions/{stem}.hpp", f"reductions/{stem}.cpp", f"tests/reductions/{stem}_test.cpp",
-                                    f"docs/reductions/{stem}.md"])
+        found += _need(
+            tree,
+            what,
+            [
+                f"reductions/{stem}.hpp",
+                f"reductions/{stem}.cpp",
+                f"tests/reductions/{stem}_test.cpp",
+                f"docs/reductions/{stem}.md",
+            ],
+        )
         if stem not in in_registry:
             found.append(f"{what}: reductions/registry.cpp does not register {class_name(stem)}")
         if stem not in in_ledger:
@@ -62,12 +80,15 @@ def reductions(tree):
 
 
 def problems(tree):
-    """lib/problems/x: pair of files, registry line, test, row in docs/problems.md."""
+    """lib/problems/x whose header states a problem (a kId): pair of files, registry line, test, row in docs/problems.md."""
     found = []
     registered = _registered(tree, "reductions/registry.cpp", "problems")
-    for stem in _public_stems(tree, "problems", NOT_PROBLEMS):
+    stated = {s.stem for s in tree.sources if s.path in tree.public_headers and re.search(r"\bkId\s*=", s.text)}
+    for stem in [s for s in _public_stems(tree, "problems", ()) if s in stated]:
         what = f"problem {stem}"
-        found += _need(tree, what, [f"lib/problems/{stem}.hpp", f"lib/problems/{stem}.cpp", f"tests/problems/{stem}_test.cpp"])
+        found += _need(
+            tree, what, [f"lib/problems/{stem}.hpp", f"lib/problems/{stem}.cpp", f"tests/problems/{stem}_test.cpp"]
+        )
         if stem not in registered:
             found.append(f"{what}: reductions/registry.cpp does not register {class_name(stem)}")
         if stem not in tree.read("docs/problems.md"):
@@ -83,8 +104,16 @@ def kernels(tree):
     pages = {p.stem for p in (tree.root / "docs/kernels").glob("*.md")} - {"README"}
     for stem in sorted(stems | pages):
         what = f"kernel {stem}"
-        found += _need(tree, what, [f"lib/attention/{stem}.hpp", f"lib/attention/{stem}.cpp",
-                                    f"tests/attention/{stem}_test.cpp", f"docs/kernels/{stem}.md"])
+        found += _need(
+            tree,
+            what,
+            [
+                f"lib/attention/{stem}.hpp",
+                f"lib/attention/{stem}.cpp",
+                f"tests/attention/{stem}_test.cpp",
+                f"docs/kernels/{stem}.md",
+            ],
+        )
         if stem not in registered:
             found.append(f"{what}: lib/attention/kernel.cpp does not register it")
     return found
@@ -95,7 +124,9 @@ def verifiers(tree):
     found = []
     for stem in _public_stems(tree, "verifiers", NOT_VERIFIERS):
         what = f"verifier {stem}"
-        found += _need(tree, what, [f"verifiers/{stem}.hpp", f"verifiers/{stem}.cpp", f"tests/verifiers/{stem}_test.cpp"])
+        found += _need(
+            tree, what, [f"verifiers/{stem}.hpp", f"verifiers/{stem}.cpp", f"tests/verifiers/{stem}_test.cpp"]
+        )
         if stem not in tree.read("docs/verifiers.md"):
             found.append(f"{what}: docs/verifiers.md does not name it")
     return found

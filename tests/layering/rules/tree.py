@@ -111,7 +111,9 @@ class Tree:
                         current = word
                     elif current:
                         lists[current].append(word)
-                rooms = [d.split("::", 1)[1] for d in lists["DEPS"] + lists["PRIVATE_DEPS"] if d.startswith("subquad::")]
+                rooms = [
+                    d.split("::", 1)[1] for d in lists["DEPS"] + lists["PRIVATE_DEPS"] if d.startswith("subquad::")
+                ]
                 found[name] = Room(name, folder, lists["HEADERS"], lists["SOURCES"], rooms)
         return found
 
