@@ -170,6 +170,21 @@ TEST(GapAnnToAttentionPaper, MatchesAHandBuiltInstance) {
   EXPECT_EQ(target.scale, 1.0 / 12);
 }
 
+TEST(GapAnnToAttentionPaper, MatchesTheExampleOfItsPage) {
+  const Attention::Instance target =
+      paper().reduce({test::bits({"100", "111"}, 3), test::bits({"100", "100"}, 3), 0, 2});
+  EXPECT_EQ(target.entry_bound, 7.447265625);
+  EXPECT_NEAR(target.log_tolerance, -66.09, 5e-3);
+  const As23Parameters numbers = as23_parameters(2, 3, 0, 2);
+  EXPECT_NEAR(numbers.beta.low(), 55.4618, 5e-5);
+  EXPECT_NEAR(numbers.log_threshold.low(), -17.968, 5e-4);
+  EXPECT_NEAR(enclose_row(target, 0).log_low, -13.865, 5e-4);
+  EXPECT_NEAR(enclose_row(target, 1).log_low, -23.109, 5e-4);
+  // D = 60 = 4t: C_a = 2 + 40 (D/(t eps))(1 + t/D) up to the rounding of s.
+  const As23Parameters large = as23_parameters(4096, 30, 7, 11);
+  EXPECT_NEAR(-large.log_tolerance / std::log(4096.0), 2 + 40 * 60 / 7.0 * 1.25, 1.0);
+}
+
 TEST(GapAnnToAttentionPaper, SatisfiesTheLemmaOnEveryTinyInstance) {
   for (std::int64_t r_yes = -1; r_yes <= 3; ++r_yes) {
     for (std::int64_t r_no = r_yes + 1; r_no <= 4; ++r_no) {

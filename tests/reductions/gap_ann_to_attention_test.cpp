@@ -103,6 +103,17 @@ TEST(GapAnnToAttention, MatchesAHandComputedExample) {
   EXPECT_NEAR(enclose_row(target, 1).low, 0.2499672, 1e-6);
 }
 
+TEST(GapAnnToAttention, MatchesTheExampleOfItsPage) {
+  const Attention::Instance target =
+      GapAnnToAttention().reduce({test::bits({"0000", "1111"}, 4), test::bits({"0001", "0011"}, 4), 1, 2});
+  EXPECT_EQ(target.q.cols(), 6);
+  EXPECT_EQ(target.entry_bound, 2.125);
+  EXPECT_NEAR(target.k(2, 4), 1.55178, 5e-6);
+  EXPECT_NEAR(target.k(2, 5), 1.55178, 5e-6);
+  EXPECT_NEAR(enclose_row(target, 0).low, 0.64714, 5e-6);
+  EXPECT_NEAR(enclose_row(target, 1).low, 0.28932, 5e-6);
+}
+
 TEST(GapAnnToAttention, DecidesEveryTinyInstance) {
   // All pairs of one query and two keys of dimension 2, under all thresholds and some beyond the range of distances.
   for (std::int64_t r_yes = -1; r_yes <= 4; ++r_yes) {

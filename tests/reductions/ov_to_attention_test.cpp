@@ -104,6 +104,18 @@ TEST(OvToAttention, MatchesAHandComputedExample) {
   EXPECT_NEAR(enclose_row(target, 1).low, 0.750076, 1e-6);
 }
 
+TEST(OvToAttention, MatchesTheExamplesOfItsPage) {
+  const Attention::Instance yes = OvToAttention().reduce({rows({"110", "001"}, 3), rows({"100", "110"}, 3)});
+  EXPECT_EQ(yes.entry_bound, 157.0 / 64.0);
+  EXPECT_EQ(yes.scale, 0.25);
+  EXPECT_NEAR(yes.k(2, 3), -0.661449, 5e-7);
+  EXPECT_NEAR(enclose_row(yes, 0).low, 0.28942, 5e-6);
+  EXPECT_NEAR(enclose_row(yes, 1).low, 0.75004, 5e-6);
+  const Attention::Instance no = OvToAttention().reduce({rows({"110", "010"}, 3), rows({"011", "110"}, 3)});
+  EXPECT_NEAR(enclose_row(no, 0).low, 0.28942, 5e-6);
+  EXPECT_NEAR(enclose_row(no, 1).low, 0.39995, 5e-6);
+}
+
 TEST(OvToAttention, DecidesEveryTinyInstance) {
   // All pairs of sides with two vectors of dimension 2.
   for (unsigned code = 0; code < 256; ++code) {
