@@ -1,5 +1,5 @@
 #include "attention_hundred_digits.hpp"
-#include "every_target.hpp"
+#include "each_target.hpp"
 
 #include <subquad/core/error.hpp>
 #include <subquad/core/random.hpp>
@@ -25,7 +25,7 @@ using subquad::problems::MatrixD;
 using subquad::test::attention_hundred_digits;
 using subquad::test::Digits100;
 using subquad::test::edgy_instance;
-using subquad::test::EveryTarget;
+using subquad::test::EachTarget;
 using subquad::test::HundredDigits;
 using subquad::test::kEdgyKinds;
 using subquad::test::normal_instance;
@@ -154,7 +154,7 @@ TEST(AttentionOutput, AstronomicalLogitsAreDecidedByIntervals) {
 
 TEST(AttentionOutput, CorrectlyRoundedOutputsAreNeverRefuted) {
   Random random(42);
-  for (EveryTarget target; target.next();) {
+  for (EachTarget target; target.next();) {
     for (std::uint64_t round = 0; round < 3 * kEdgyKinds; ++round) {
       const Instance instance = edgy_instance(random, round % kEdgyKinds, 24);
       const MatrixD output = rounded_truth(instance);

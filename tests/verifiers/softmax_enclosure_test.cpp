@@ -1,5 +1,5 @@
 #include "attention_hundred_digits.hpp"
-#include "every_target.hpp"
+#include "each_target.hpp"
 
 #include <subquad/core/error.hpp>
 #include <subquad/core/random.hpp>
@@ -23,7 +23,7 @@ using subquad::Random;
 using subquad::test::attention_hundred_digits;
 using subquad::test::Digits100;
 using subquad::test::edgy_instance;
-using subquad::test::EveryTarget;
+using subquad::test::EachTarget;
 using subquad::test::HundredDigits;
 using subquad::test::kEdgyKinds;
 using subquad::test::normal_instance;
@@ -79,7 +79,7 @@ TEST(SoftmaxEnclosure, HandCheckedExample) {
 
 TEST(SoftmaxEnclosure, HoldsTheTruthOnEveryKindAndTarget) {
   Random random(31);
-  for (EveryTarget target; target.next();) {
+  for (EachTarget target; target.next();) {
     for (std::uint64_t round = 0; round < 6 * kEdgyKinds; ++round) {
       const Instance instance = edgy_instance(random, round % kEdgyKinds);
       ASSERT_EQ(entries_outside(instance), 0) << "kind " << round % kEdgyKinds << " on " << WeightedSums::target();
@@ -89,7 +89,7 @@ TEST(SoftmaxEnclosure, HoldsTheTruthOnEveryKindAndTarget) {
 
 TEST(SoftmaxEnclosure, HoldsTheTruthAcrossKeyBlocksAndQueryBlocks) {
   Random random(32);
-  for (EveryTarget target; target.next();) {
+  for (EachTarget target; target.next();) {
     for (const std::uint64_t kind : {0, 3, 9, 10, 11}) {
       ASSERT_EQ(entries_outside(edgy_instance(random, kind, 700)), 0) << kind << " on " << WeightedSums::target();
     }

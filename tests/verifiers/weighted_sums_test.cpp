@@ -1,4 +1,4 @@
-#include "every_target.hpp"
+#include "each_target.hpp"
 
 #include <subquad/core/random.hpp>
 #include <subquad/verifiers/weighted_sums.hpp>
@@ -17,7 +17,7 @@ namespace {
 
 using subquad::Random;
 using subquad::problems::MatrixD;
-using subquad::test::EveryTarget;
+using subquad::test::EachTarget;
 using subquad::verifiers::WeightedSums;
 
 /// |computed / 2^x - 1|, rounded upward. 200 bits.
@@ -46,10 +46,10 @@ std::vector<double> logits(Random& random) {
 }
 
 // Lemma 2 of docs/proofs/attention_output.md, measured: the a-priori bound is never exceeded, on any instruction set.
-TEST(WeightedSums, ExponentialKeepsItsRelativeBoundOnEveryTarget) {
+TEST(WeightedSums, ExponentialKeepsItsRelativeBoundOnEachTarget) {
   Random random(21);
   const std::vector<double> x = logits(random);
-  for (EveryTarget target; target.next();) {
+  for (EachTarget target; target.next();) {
     std::vector<double> weights(x.size(), std::nan(""));
     WeightedSums::evaluate_weights(x.data(), x.size(), 0.0, weights.data());
     double worst = 0.0;
@@ -65,7 +65,7 @@ TEST(WeightedSums, ExponentialKeepsItsRelativeBoundOnEveryTarget) {
 }
 
 TEST(WeightedSums, TinyWeightsVanish) {
-  for (EveryTarget target; target.next();) {
+  for (EachTarget target; target.next();) {
     const std::vector<double> x = {-1000.51, -1001, -1e4, -1e9, -0x1p40, -0x1p50};
     std::vector<double> weights(x.size(), std::nan(""));
     WeightedSums::evaluate_weights(x.data(), x.size(), 0.0, weights.data());
@@ -99,7 +99,7 @@ TEST(WeightedSums, CoefficientsAreTaylorsRoundedToNearest) {
 // Small integers: every operation is exact, so the sums are exactly known. 2^-3 + 2^0 + 2^-1 and so on.
 TEST(WeightedSums, IntegerLogitsGiveExactSumsAcrossPanelsAndBlocks) {
   Random random(22);
-  for (EveryTarget target; target.next();) {
+  for (EachTarget target; target.next();) {
     for (const Eigen::Index n_k : {1, 2, 3, 5, 6, 7, 23, 24, 25, 239, 240, 241, 500, 721}) {
       for (const std::size_t count : {1, 3, 4, 5, 32}) {
         const Eigen::Index d_v = 1 + static_cast<Eigen::Index>(random.below(4));
@@ -138,7 +138,7 @@ TEST(WeightedSums, IntegerLogitsGiveExactSumsAcrossPanelsAndBlocks) {
 TEST(WeightedSums, EveryTargetOfThisMachineIsReached) {
   std::set<std::string> names;
   std::size_t targets = 0;
-  for (EveryTarget target; target.next(); ++targets) names.insert(WeightedSums::target());
+  for (EachTarget target; target.next(); ++targets) names.insert(WeightedSums::target());
   EXPECT_GE(targets, 1U);
   EXPECT_EQ(names.size(), targets);
 }

@@ -8,20 +8,24 @@
 
 namespace subquad::test {
 
-/// `for (EveryTarget target; target.next();) body` runs the body once per instruction set and restores the dispatch.
-class EveryTarget {
+/// `for (EachTarget target; target.next();) body` runs the body once per instruction set and restores the dispatch.
+class EachTarget {
  public:
-  EveryTarget() {
+  EachTarget() {
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) targets_.push_back(target);
   }
-  ~EveryTarget() { hwy::SetSupportedTargetsForTest(0); }
-  EveryTarget(const EveryTarget&) = delete;
-  EveryTarget& operator=(const EveryTarget&) = delete;
+  ~EachTarget() {
+    hwy::SetSupportedTargetsForTest(0);
+    hwy::GetChosenTarget().DeInit();
+  }
+  EachTarget(const EachTarget&) = delete;
+  EachTarget& operator=(const EachTarget&) = delete;
 
   /// Switches to the next instruction set; false if there is none left.
   bool next() {
     if (targets_.empty()) return false;
     hwy::SetSupportedTargetsForTest(targets_.back());
+    hwy::GetChosenTarget().DeInit();  // the next dispatched call looks again
     targets_.pop_back();
     return true;
   }
