@@ -1,8 +1,8 @@
 """Transcripts: each `$ subquad ...` in a ```console fence is run again, from the root, and must print the same.
 
-Measured quantities are masked on both sides (times, rates, peak memory), runs of blanks count as one, and a line that
-is just `...` stands for any lines. `$ echo $?` shows the exit status of the command before it. Other commands are not
-run.
+Measured quantities are masked on both sides (times, rates, peak memory, errors), runs of blanks count as one, and a
+line that is just `...` stands for any lines. `$ echo $?` shows the exit status of the command before it. Other
+commands are not run.
 """
 
 import re
@@ -12,7 +12,9 @@ import subprocess
 FENCE = re.compile(r"^```console\n(.*?)^```$", re.M | re.S)
 MASKS = [
     (re.compile(r"\b\d+(\.\d+)?(e[-+]?\d+)? ?(s|ms|us|µs|ns|min|h)\b"), "<time>"),
+    (re.compile(r"\b\d+(\.\d+)?[kMG]?(/s)? multiply-adds(/s)?"), "<rate>"),
     (re.compile(r"\b\d+(\.\d+)?(e[-+]?\d+)? ?(M|G|k)?(pairs|rows|keys)?/s\b"), "<rate>"),
+    (re.compile(r"\berror <= \d+(\.\d+)?(e[-+]?\d+)?"), "error <= <measured>"),
     (re.compile(r"\b\d+(\.\d+)? ?(B|KiB|MiB|GiB)( peak\b|(?= of memory)|(?= at the peak))"), "<memory>"),
     (re.compile(r"(peak memory:?) +\d+(\.\d+)? ?(B|KiB|MiB|GiB)"), r"\1 <memory>"),
 ]
