@@ -44,7 +44,7 @@ VerbHelp chain_help() {
       {"10 satisfiable, with a verified model", "20 unsatisfiable", "1 the kernel (or the cross-check) is refuted",
        "2 bad usage or input, or an unusable kernel", "3 resource guard", "4 undecided at the kernel's precision",
        "130 interrupted"},
-      {"subquad chain petersen-3.cnf --decode",
+      {"subquad chain petersen-3-colouring.cnf --decode",
        "subquad chain f.cnf --via gap-ann --kernel exact --cross-check --json"}};
 }
 

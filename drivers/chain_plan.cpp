@@ -67,8 +67,8 @@ std::optional<double> estimate_kernel_seconds(const ChainPlan& plan, const atten
   const Sizes& sizes = plan.stages.back().sizes;
   const Count& dim = size_field(sizes, "dim");
   const Count& value_dim = size_field(sizes, "value_dim");
-  const std::int64_t most_queries = kernel.log_domain ? 2 : 64;
-  const std::int64_t most_keys = kernel.log_domain ? 32 : 512;
+  const std::int64_t most_queries = kernel.log_domain ? 2 : 512;
+  const std::int64_t most_keys = kernel.log_domain ? 32 : 2048;
   problems::Attention::Instance probe;
   const auto clamp = [](const Count& size, std::int64_t most) {
     return size > most ? most : static_cast<std::int64_t>(size.convert_to<std::uint64_t>());

@@ -39,7 +39,7 @@ std::vector<PathStep> chain_path(const ChainOptions& options, const attention::K
 /// Plans a run. Allocates nothing but the plan. Throws as chain_path; Error(resource) for powers nobody can build.
 ChainPlan plan_chain(const sat::Cnf& formula, const ChainOptions& options, const attention::Kernel& kernel);
 
-/// Estimates the kernel's time on this plan from a run on at most 64 queries and 512 keys of the same dimension.
+/// Estimates the kernel's time on this plan from a run on at most 512 queries and 2048 keys of the same dimension.
 /// An estimate; nothing for kernels from outside (`cmd:`), whose start-up time would drown it.
 std::optional<double> estimate_kernel_seconds(const ChainPlan& plan, const attention::Kernel& kernel,
                                               const Execution& execution);

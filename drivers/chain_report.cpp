@@ -13,6 +13,17 @@ namespace subquad::drivers {
 
 namespace {
 
+// An expression that fits a table; the whole stands in JSON and in `subquad graph`.
+std::string shortened(const std::string& expression) {
+  constexpr std::size_t kWidth = 44;
+  return expression.size() <= kWidth ? expression : expression.substr(0, kWidth - 3) + "...";
+}
+
+// The next power of ten: still a bound, and the same on machines that add in another order.
+double rounded_up(double bound) {
+  return bound > 0 && std::isfinite(bound) ? std::pow(10.0, std::ceil(std::log10(bound))) : bound;
+}
+
 // "num_a        1024  = 2^ceil(num_variables/2) = 1024  ✓"
 std::string size_line(const std::string& stage, const std::string& field, const Count& value,
                       const reductions::SizeBound* bound, const Count* allowed) {
@@ -22,7 +33,7 @@ std::string size_line(const std::string& stage, const std::string& field, const 
   const bool holds = exact ? value == *allowed : value <= *allowed;
   const std::string expression = bound->expression.to_string();
   const std::string digits = subquad::describe(*allowed);
-  line += fmt::format("  {} {}", exact ? "=" : "<=", expression);
+  line += fmt::format("  {} {}", exact ? "=" : "<=", shortened(expression));
   if (expression != digits) line += " = " + digits;
   return line + (holds ? "  ✓\n" : "  VIOLATED\n");
 }
@@ -65,12 +76,12 @@ std::string audit_text(const ChainResult& result, const ChainOptions& options) {
     text += "             enclosures of ln u compared with the threshold ln 2t~ in every row\n";
   else
     text += fmt::format(
-        "             values of {} of {} rows looked at ({} entries by {}, {} by MPFR), error <= {:.3g} against eps_a "
+        "             values of {} of {} rows looked at ({} entries by {}, {} by MPFR), error <= {:g} against eps_a "
         "= "
         "{:g}\n",
         audit.rows_value_checked, audit.num_rows, audit.entries_by_double,
-        audit.by_histogram ? "integer histogram" : "double", audit.entries_by_mpfr, audit.largest_error_bound,
-        result.attention.tolerance);
+        audit.by_histogram ? "integer histogram" : "double", audit.entries_by_mpfr,
+        rounded_up(audit.largest_error_bound), result.attention.tolerance);
   return text + fmt::format("             {} in {}\n", to_string(audit.verdict), describe_seconds(audit.seconds));
 }
 
@@ -150,8 +161,8 @@ std::string plan_text(const ChainPlan& plan, const attention::Kernel& kernel,
       std::string line =
           fmt::format("  {:<11}{:<14}{:>12}", f == 0 ? stage.problem : "", field, subquad::describe(value));
       if (bound != nullptr)
-        line += fmt::format("  {} {}",
-                            bound->kind == reductions::BoundKind::exact ? "=" : "<=", bound->expression.to_string());
+        line += fmt::format("  {} {}", bound->kind == reductions::BoundKind::exact ? "=" : "<=",
+                            shortened(bound->expression.to_string()));
       text += line + "\n";
     }
     text += fmt::format("             {}\n", describe_bytes(stage.bytes));
@@ -171,7 +182,7 @@ std::string result_text(const ChainResult& result, const ChainOptions& options, 
   std::string text = "  stage      size                  value  bound\n";
   for (const BuiltStage& stage : result.stages) text += stage_text(stage);
   text += attention_text(result.attention);
-  text += fmt::format("  kernel     {} ({}): {}, {} multiply-adds/s\n", kernel.name, kernel.arithmetic,
+  text += fmt::format("  kernel     {} ({}): {}, {}/s multiply-adds\n", kernel.name, kernel.arithmetic,
                       describe_seconds(result.kernel_seconds),
                       describe_rate(result.kernel_operations / std::max(result.kernel_seconds, 1e-9)));
   text += audit_text(result, options);

@@ -199,10 +199,10 @@ ChainResult run_chain_on(const sat::Cnf& formula, const ChainOptions& options, c
   result.audit = audit_kernel(task, options.audit, options.seed, execution);
   require_theorem_holds(result.audit, result.attention.tolerance, paper);
 
+  result.rows_flagged =
+      static_cast<std::uint64_t>(std::count(result.audit.flags.begin(), result.audit.flags.end(), true));
   const Stopwatch lift_watch;
   if (result.audit.verdict != Verdict::refuted) {
-    result.rows_flagged =
-        static_cast<std::uint64_t>(std::count(result.audit.flags.begin(), result.audit.flags.end(), true));
     try {
       const auto ov_answer = direct ? ov_to_attention.lift(ov, instance, answer)
                                     : ov_to_gap.lift(ov, gap, GapAnn::Answer{result.audit.flags});
@@ -228,7 +228,8 @@ ChainResult run_chain_on(const sat::Cnf& formula, const ChainOptions& options, c
     result.model_report = report.reason;
   }
   result.lift_seconds = lift_watch.seconds();
-  result.ledger = ledger_of(result, instance, formula.num_variables(), kernel.name);
+  if (result.verdict != ChainVerdict::refuted)
+    result.ledger = ledger_of(result, instance, formula.num_variables(), kernel.name);
   if (options.cross_check && result.verdict != ChainVerdict::refuted) {
     compare_with_cadical(formula, execution, result);
     if (!result.cross_check->agrees) result.verdict = ChainVerdict::refuted;

@@ -68,7 +68,7 @@ struct ChainResult {
   double lift_seconds = 0;
   std::string model_report;  ///< what the model verifier said
   std::optional<CrossCheck> cross_check;
-  std::optional<reductions::Ledger> ledger;
+  std::optional<reductions::Ledger> ledger;  ///< nothing if the kernel is refuted: then nothing follows
   std::uint64_t peak_memory_bytes = 0;
   double seconds = 0;
 

@@ -95,6 +95,7 @@ int run(const std::vector<std::string>& words) {
     for (const std::string& word : words) invocation.command_line += " " + shell_word(word);
     return verb.run(invocation);
   }
+  for (const char* option : {"--help", "--version"}) names.emplace_back(option);
   VerbCommand::unknown(!first.empty() && first.front() == '-' ? "option" : "verb", first, names);
 }
 

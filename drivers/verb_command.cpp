@@ -3,9 +3,11 @@
 #include "interruption.hpp"
 
 #include <subquad/core/error.hpp>
+#include <subquad/core/line_reader.hpp>
 #include <subquad/reductions/registry.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <iostream>
 
@@ -32,12 +34,66 @@ std::string first_line(std::string text) {
   return text;
 }
 
-// "--tolerance" and "--kernel", without help and without the dashes' short forms.
-std::vector<std::string> long_names(const CLI::App& app) {
+// The chain of sub-commands that were given, the verb first.
+std::vector<const CLI::App*> parsed_chain(const CLI::App& app) {
+  std::vector<const CLI::App*> chain{&app};
+  while (!chain.back()->get_subcommands().empty()) chain.push_back(chain.back()->get_subcommands().front());
+  return chain;
+}
+
+// "--tolerance" and "--kernel": what may follow here.
+std::vector<std::string> long_names(const std::vector<const CLI::App*>& chain) {
   std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options())
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const CLI::App* app : chain)
+    for (const CLI::Option* option : app->get_options())
+      if (!option->get_group().empty())
+        for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   return names;
+}
+
+// CLI11 reads unsigned numbers as strtoull does: "-1" wraps around, "010" is octal, and what overflows is cut.
+std::string no_whole_number(const std::string& word) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error == std::errc() && end == word.data() + word.size() && (word == "0" || word.front() != '0')) return {};
+  return fmt::format("{} is no whole number from 0 to 2^64 - 1", subquad::quoted(word));
+}
+
+// CLI11's ranges let NaN through.
+std::string no_finite_number(const std::string& word) {
+  return parse_real(word) ? std::string() : fmt::format("{} is no finite number", subquad::quoted(word));
+}
+
+void check_numbers(CLI::App& app) {
+  for (CLI::Option* option : app.get_options([](CLI::Option*) { return true; })) {
+    if (option->get_type_name().rfind("UINT", 0) == 0) option->check(no_whole_number);
+    if (option->get_type_name().rfind("FLOAT", 0) == 0) option->check(no_finite_number);
+  }
+  for (CLI::App* sub : app.get_subcommands([](CLI::App*) { return true; })) check_numbers(*sub);
+}
+
+// A word that nothing took is the reason of whatever the parser complains about.
+void explain_extra_word(const CLI::App& app) {
+  const std::vector<std::string> rest = app.remaining(true);
+  if (rest.empty()) return;
+  const std::string& extra = rest.front();
+  const auto chain = parsed_chain(app);
+  if (extra.size() > 1 && extra.front() == '-')
+    VerbCommand::unknown("option", extra.substr(0, extra.find('=')), long_names(chain));
+  std::vector<std::string> words;
+  for (const CLI::App* sub : chain.back()->get_subcommands([](const CLI::App*) { return true; }))
+    words.push_back(sub->get_name());
+  if (!words.empty()) VerbCommand::unknown("word", extra, words);
+  fail(ErrorKind::parameter, "{}: unexpected argument '{}' (see {} --help)", app.get_name(), extra, app.get_name());
+}
+
+void explain_missing_word(const CLI::App& app) {
+  const auto chain = parsed_chain(app);
+  std::vector<std::string> words;
+  for (const CLI::App* sub : chain.back()->get_subcommands([](const CLI::App*) { return true; }))
+    words.push_back(sub->get_name());
+  if (!words.empty())
+    fail(ErrorKind::parameter, "{}: a word is missing, expected one of: {}", app.get_name(), fmt::join(words, ", "));
 }
 
 }  // namespace
@@ -68,18 +124,16 @@ VerbCommand::VerbCommand(const Invocation& invocation, const std::string& summar
 }
 
 bool VerbCommand::parse() {
+  check_numbers(app);
   try {
     std::vector<std::string> reversed(arguments_.rbegin(), arguments_.rend());  // the order that CLI11 asks for
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
     std::cout << app.help();
     return false;
-  } catch (const CLI::ExtrasError&) {
-    const std::vector<std::string> rest = app.remaining();
-    const std::string extra = rest.empty() ? std::string() : rest.front();
-    if (extra.size() > 1 && extra.front() == '-') unknown("option", extra.substr(0, extra.find('=')), long_names(app));
-    fail(ErrorKind::parameter, "{}: unexpected argument '{}' (see {} --help)", app.get_name(), extra, app.get_name());
   } catch (const CLI::ParseError& error) {
+    explain_extra_word(app);
+    explain_missing_word(app);
     fail(ErrorKind::parameter, "{}: {} (see {} --help)", app.get_name(), first_line(error.what()), app.get_name());
   }
   return true;

@@ -5,7 +5,7 @@ namespace subquad::drivers {
 std::span<const Verb> verbs() {
   static constexpr Verb kVerbs[] = {
       {"chain", "Decide", "decides a CNF through attention, every stage measured and verified",
-       "subquad chain petersen-3.cnf --decode", run_chain},
+       "subquad chain petersen-3-colouring.cnf --decode", run_chain},
       {"solve", "Decide", "runs the reference solver of a problem", "subquad solve ov instance.ov", run_solve},
       {"reduce", "Reduce", "turns an instance into one of another problem", "subquad reduce cnf ov f.cnf -o f.ov",
        run_reduce},
