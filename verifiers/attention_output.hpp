@@ -21,6 +21,7 @@ struct EntryEnclosure {
   double high = 0.0;
 };
 
+/// What to look at, how hard to try, and how much to list.
 struct AttentionOutputOptions {
   /// Rows to look at (0-based); empty optional: all rows.
   std::optional<std::vector<std::uint64_t>> rows;
@@ -37,6 +38,7 @@ struct AttentionOutputFinding {
   Verdict verdict = Verdict::refuted;
 };
 
+/// The verdict on an output, with its evidence.
 struct AttentionOutputReport {
   Verdict verdict = Verdict::undecided;  ///< over all rows looked at
   std::uint64_t rows_checked = 0;

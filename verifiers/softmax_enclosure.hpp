@@ -1,6 +1,6 @@
 // Softmax enclosure: enclosures of attention outputs from double arithmetic and a proved forward error bound.
 //
-// Theorem   docs/proofs/attention_output.md: |u - u_computed| <= bound, term by term, for every instruction set.
+// Theorem   SQ.ENCLOSURE (docs/proofs/attention_output.md): |u - u_computed| <= bound, for every instruction set.
 // Requires  IEEE 754 doubles, round to nearest, subnormals kept (checked: require_ieee_arithmetic).
 #pragma once
 

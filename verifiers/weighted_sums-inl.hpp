@@ -29,7 +29,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Tag = hn::ScalableTag<double>;
 using Vector = hn::Vec<Tag>;
 
-const char* target_name() { return hwy::TargetName(HWY_TARGET); }
+const char* target_name() {
+  return hwy::TargetName(HWY_TARGET);
+}
 
 /// Keys per panel: three vectors, so that 4 x 3 accumulators and their operands fit sixteen registers.
 std::size_t panel_keys() {

@@ -71,7 +71,8 @@ int rows_outside(const Instance& instance, const std::vector<LogEnclosure>& encl
   return outside;
 }
 
-// ln u = -ln(1 + e^(x_1 - x_0)); for x_1 - x_0 = 0 that is -ln 2, for 5000 it is -5000 to far more digits than doubles have.
+// ln u = -ln(1 + e^(x_1 - x_0)): -ln 2 if both are equal, and -5000 to far more digits than doubles have if they differ
+// by 5000.
 TEST(RigorousSoftmax, HandCheckedExamples) {
   const LogEnclosure half = log_softmax_enclosures(two_keys(3, 3)).front();
   EXPECT_LE(half.log_low, -0.69314718055994531);

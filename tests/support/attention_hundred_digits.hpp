@@ -1,7 +1,7 @@
 // Softmax attention to a hundred digits, and instances biased to edges: the reference of the rigorous-number tests.
 //
-// Boost's cpp_bin_float: no MPFR and no interval anywhere, so it shares nothing with what it checks. Not a proof, but with
-// logits below 10^6 every weight has a relative error below 10^-90, far under everything that is compared with it.
+// Boost's cpp_bin_float: no MPFR and no interval anywhere, so it shares nothing with what it checks. Not a proof, but
+// with logits below 10^6 every weight has a relative error below 10^-90, far under everything that is compared with it.
 #pragma once
 
 #include <subquad/core/random.hpp>
