@@ -106,6 +106,25 @@ TEST(ThresholdKey, CombsTheExtraCoordinatesWhereOneEntryIsTooCoarse) {
   EXPECT_LT(proved_margin(gap, coarse, 3.0), 0.0);
 }
 
+TEST(ThresholdKey, TakesTheNextUnitWhereFloat32MissesTheWindow) {
+  // Found by search: sqrt(beta) lies just below a number of 12 bits, so that the window is narrower than float32's steps and
+  // some of the nearest entries miss it on the near side, some on the far side. One step up must do.
+  struct Case {
+    std::uint64_t num_keys, dim;
+    float too_narrow;
+  };
+  for (const Case& c :
+       {Case{1310, 137, 35.96875F}, Case{1620, 265, 50.5F}, Case{377, 398, 56.953125F}, Case{820, 420, 61.234375F},
+        Case{2847, 433, 66.375F}, Case{1490, 441, 64.8125F}, Case{2661, 577, 76.34375F}, Case{1725, 600, 76.15625F},
+        Case{1551, 729, 83.46875F}, Case{279, 830, 80.65625F}, Case{2499, 944, 97.3125F}}) {
+    const LogitGap gap{0, -1, c.num_keys, c.dim};
+    const ThresholdKey key = choose_threshold_key(gap, Tolerance("0.25"));
+    expect_sound(gap, key, 3.0);
+    EXPECT_GT(key.unit, c.too_narrow);
+    EXPECT_LE(key.unit, c.too_narrow * (1 + 0x1p-11F));
+  }
+}
+
 TEST(ThresholdKey, WorksAtTheEdges) {
   for (const LogitGap& gap :
        {LogitGap{0, -1, 0, 0}, LogitGap{0, -1, 1, 0}, LogitGap{0, -2, 1, 0}, LogitGap{1, -1, 2, 1},
