@@ -24,8 +24,8 @@ ExampleFormula plain(std::string file, const std::string& made_by, std::optional
   return {std::move(file), std::move(formula), num_models, text.str()};
 }
 
-/// The dialect of the SATLIB collection: comments that are blank, two spaces and a trailing one in the header, a leading
-/// space before the first clause, and the trailer of a line `%` and a line `0`.
+/// The dialect of the SATLIB collection: comments that are blank, two spaces and a trailing one in the header, a
+/// leading space before the first clause, and the trailer of a line `%` and a line `0`.
 ExampleFormula satlib_dialect(std::uint64_t seed) {
   Cnf formula = uniform_ksat({.num_variables = 20, .clause_width = 3, .num_clauses = 91}, seed);
   std::ostringstream text;
