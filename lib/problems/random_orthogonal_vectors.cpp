@@ -147,7 +147,7 @@ GeneratedOrthogonalVectors planted_constant_weight_vectors(const OrthogonalVecto
 GeneratedOrthogonalVectors projective_plane_vectors(const OrthogonalVectorsShape& shape, std::uint64_t order,
                                                     std::uint64_t weight, Random& random) {
   // The order is compared with dim first, so that s^2 cannot overflow and primality costs at most sqrt(dim).
-  require(order < shape.dim && shape.dim / order > order && order * order + order + 1 <= shape.dim && is_prime(order),
+  require(order >= 2 && shape.dim / order > order && order * order + order + 1 <= shape.dim && is_prime(order),
           ErrorKind::parameter,
           "projective plane of order {} in dimension {}, expected a prime s with s^2 + s + 1 <= dimension", order,
           shape.dim);
