@@ -24,6 +24,10 @@ ROOMS = {
 # Tests of verifiers link nothing that produces answers, as the verifiers themselves.
 TEST_ROOMS = {"verifiers": ROOMS["verifiers"] | {"verifiers"}}
 
+# Where quoted includes may be found besides the own folder: shared parts of tests; the command's parts that tests call.
+QUOTED_FOLDERS = {"tests/cli": ("drivers",)}
+SHARED_TEST_FOLDER = "tests/support"
+
 # Libraries from outside: a pattern of the include's name, where it may stand (patterns of paths), and whether a public
 # header may name it.
 OUTSIDE_ROOMS = ("drivers/*", "tests/*", "bench/*", "docs/examples/*")
@@ -133,7 +137,9 @@ def _room_includes(tree, source):
     for include in source.includes:
         where = f"{source.path}:{include.line}"
         if include.quoted:
-            places = (source.folder, "tests/support") if source.path.startswith("tests/") else (source.folder,)
+            places = (source.folder, *QUOTED_FOLDERS.get(source.folder, ()))
+            if source.path.startswith("tests/"):
+                places += (SHARED_TEST_FOLDER,)
             if ".." in include.name.split("/") or not any(tree.exists(f"{place}/{include.name}") for place in places):
                 found.append(f'{where}: "{include.name}": quoted includes name a file of the same folder')
             continue
