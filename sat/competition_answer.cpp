@@ -92,7 +92,7 @@ class AnswerReader {
       if (values_ended_) lines_.fail("{} behind the final 0 of the values", quoted(words[i]));
       const std::optional<std::int64_t> value = parse_int(words[i]);
       constexpr auto kLargest = static_cast<std::int64_t>(kMaxVariables);
-      if (!value || *value > kLargest || *value < -kLargest)
+      if (!value || *value > kLargest || *value < -kLargest || (*value == 0 && words[i] != "0"))
         lines_.fail("{} is not a literal, expected a non-zero integer up to {} in absolute value", quoted(words[i]),
                     kMaxVariables);
       if (*value == 0)

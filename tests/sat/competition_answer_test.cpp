@@ -88,6 +88,7 @@ TEST(CompetitionAnswer, RefusesWrongAnswers) {
       {"s SATISFIABLE\nv 1073741823 0\n", "variable 1 has no value"},
       {"s SATISFIABLE\nv 1073741824 0\n", "'1073741824' is not a literal"},
       {"s SATISFIABLE\nv 99999999999999999999 0\n", "is not a literal"},
+      {"s SATISFIABLE\nv 1 -0\n", "'-0' is not a literal"},
       {"s SATISFIABLE\nv 1 x 0\n", "'x' is not a literal"},
       {"SAT\n1 -2 0\n", "minisat's result file"},
       {"s SATISFIABLE\n1 -2 0\n", "a.sol:2: '1', expected a line starting with"},
