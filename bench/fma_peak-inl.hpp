@@ -21,7 +21,10 @@ HWY_NOINLINE std::uint64_t fma_chains(std::uint64_t rounds, T factor, T* sink) {
   const hn::ScalableTag<T> d;
   using V = hn::Vec<decltype(d)>;
   const V x = hn::Set(d, factor), y = hn::Set(d, T{1} - factor);
-  V a = x, b = x, c = x, e = x, f = x, g = x, h = x, i = x, j = x, k = x, l = x, m = x;
+  // Different starts: equal chains would be computed once.
+  const auto start = [d](int chain) HWY_ATTR { return hn::Set(d, static_cast<T>(chain)); };
+  V a = start(1), b = start(2), c = start(3), e = start(4), f = start(5), g = start(6);
+  V h = start(7), i = start(8), j = start(9), k = start(10), l = start(11), m = start(12);
   for (std::uint64_t round = 0; round < rounds; ++round) {
     a = hn::MulAdd(a, x, y);
     b = hn::MulAdd(b, x, y);
@@ -35,11 +38,6 @@ HWY_NOINLINE std::uint64_t fma_chains(std::uint64_t rounds, T factor, T* sink) {
     k = hn::MulAdd(k, x, y);
     l = hn::MulAdd(l, x, y);
     m = hn::MulAdd(m, x, y);
-#if defined(__GNUC__)
-    // Twelve equal chains would be computed once: pretend to change each.
-    __asm__ volatile("" : "+x"(a), "+x"(b), "+x"(c), "+x"(e), "+x"(f), "+x"(g));
-    __asm__ volatile("" : "+x"(h), "+x"(i), "+x"(j), "+x"(k), "+x"(l), "+x"(m));
-#endif
   }
   const V sum = hn::Add(hn::Add(hn::Add(hn::Add(a, b), hn::Add(c, e)), hn::Add(hn::Add(f, g), hn::Add(h, i))),
                         hn::Add(hn::Add(j, k), hn::Add(l, m)));

@@ -1,9 +1,9 @@
 // Exact attention against the machine's FMA limit and a peer, in one run: see docs/performance.md.
 //
 // Every repetition measures the limit, our kernel (on one thread too, where the row has two) and the peer one after the
-// other, so that a change of clock or a noisy neighbour hits all of them; each counter is the median over repetitions of a
-// ratio taken within one repetition. Inputs are Gaussian, outputs and inputs are touched before (warm heap), and what the
-// peer computes is compared with ours: a peer that is wrong is no peer.
+// other, so that a change of clock or a noisy neighbour hits all of them; each counter is the median over repetitions
+// of a ratio taken within one repetition. Inputs are Gaussian, outputs and inputs are touched before (warm heap), and
+// what the peer computes is compared with ours: a peer that is wrong is no peer.
 #include "fma_peak.hpp"
 #include "peers/eigen_blocked_attention.hpp"
 

@@ -1,8 +1,8 @@
 // A peer for the attention kernels: blocked online softmax around Eigen's matrix product.
 //
-// What a careful person writes with a good linear algebra library: the same algorithm (tiles of queries and keys, running
-// maximum, rescaling, no n x n matrix), Eigen's own vectorised exp, threads over blocks of queries with buffers that are
-// allocated once a thread, every instruction of the machine. Block sizes are the best of those tried on this code.
+// What a careful person writes with a good linear algebra library: the same algorithm (tiles of queries and keys,
+// running maximum, rescaling, no n x n matrix), Eigen's own vectorised exp, threads over blocks of queries with buffers
+// that are allocated once a thread, every instruction of the machine.
 #pragma once
 
 #include <cstddef>

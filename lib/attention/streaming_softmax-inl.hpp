@@ -145,7 +145,7 @@ class StreamingSoftmax {
     for (std::size_t i = 0; i < count; ++i) {
       scratch.running_max[i] = waiting_max_[begin + i];
       scratch.weight_sum.data()[i * kLanes<T>] = waiting_sum_[begin + i];
-      const S* output = task_.output + (begin + i) * task_.v.cols;
+      const S* output = task_.output + (begin + i) * task_.output_stride;
       for (std::size_t c = 0; c < task_.v.cols; ++c) {
         scratch.value_sum.data()[i * value_columns_ + c] = static_cast<T>(output[c]);
       }
@@ -163,7 +163,7 @@ class StreamingSoftmax {
         waiting_sum_[begin + i] = weight_sum;
       }
       const T divisor = last_range() ? weight_sum : T{1};
-      S* output = task_.output + (begin + i) * task_.v.cols;
+      S* output = task_.output + (begin + i) * task_.output_stride;
       for (std::size_t c = 0; c < task_.v.cols; ++c) output[c] = static_cast<S>(values[c] / divisor);
     }
   }

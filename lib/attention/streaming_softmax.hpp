@@ -41,4 +41,17 @@ problems::MatrixD streaming_softmax_in_float32(const Eigen::Ref<const problems::
                                                const Eigen::Ref<const problems::MatrixD>& v, double scale,
                                                const Execution& execution);
 
+/// The same three into a matrix of the caller's, n x d_v, which must not overlap the inputs: for callers that reuse
+/// their memory. If an error is thrown, the output holds unspecified numbers.
+void streaming_softmax_into(const Eigen::Ref<const problems::MatrixF>& q, const Eigen::Ref<const problems::MatrixF>& k,
+                            const Eigen::Ref<const problems::MatrixF>& v, float scale, const Execution& execution,
+                            Eigen::Ref<problems::MatrixF> output);
+void streaming_softmax_into(const Eigen::Ref<const problems::MatrixD>& q, const Eigen::Ref<const problems::MatrixD>& k,
+                            const Eigen::Ref<const problems::MatrixD>& v, double scale, const Execution& execution,
+                            Eigen::Ref<problems::MatrixD> output);
+void streaming_softmax_in_float32_into(const Eigen::Ref<const problems::MatrixD>& q,
+                                       const Eigen::Ref<const problems::MatrixD>& k,
+                                       const Eigen::Ref<const problems::MatrixD>& v, double scale,
+                                       const Execution& execution, Eigen::Ref<problems::MatrixD> output);
+
 }  // namespace subquad::attention

@@ -23,12 +23,13 @@ struct MatrixView {
 /// nor sums leave the arithmetic's range (the dispatcher sees to both).
 template <class S>
 struct StreamingSoftmaxTask {
-  MatrixView<S> q;           ///< n x d
-  MatrixView<S> k;           ///< n_k x d
-  MatrixView<S> v;           ///< n_k x d_v
-  S* output;                 ///< n x d_v, contiguous
-  double log2_scale;         ///< scale * log2(e): logits are held in base 2
-  std::size_t packed_bytes;  ///< budget of the packed keys and values
+  MatrixView<S> q;            ///< n x d
+  MatrixView<S> k;            ///< n_k x d
+  MatrixView<S> v;            ///< n_k x d_v
+  S* output;                  ///< n x d_v
+  std::size_t output_stride;  ///< numbers from one row of the output to the next
+  double log2_scale;          ///< scale * log2(e): logits are held in base 2
+  std::size_t packed_bytes;   ///< budget of the packed keys and values
   const Execution* execution;
 };
 

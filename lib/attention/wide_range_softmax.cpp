@@ -10,16 +10,15 @@
 namespace subquad::attention {
 
 template <class Scalar>
-problems::RowMajorMatrix<Scalar> wide_range_softmax(const Eigen::Ref<const problems::RowMajorMatrix<Scalar>>& q,
-                                                    const Eigen::Ref<const problems::RowMajorMatrix<Scalar>>& k,
-                                                    const Eigen::Ref<const problems::RowMajorMatrix<Scalar>>& v,
-                                                    double scale, const Execution& execution) {
+void wide_range_softmax(const Eigen::Ref<const problems::RowMajorMatrix<Scalar>>& q,
+                        const Eigen::Ref<const problems::RowMajorMatrix<Scalar>>& k,
+                        const Eigen::Ref<const problems::RowMajorMatrix<Scalar>>& v, double scale,
+                        const Execution& execution, Eigen::Ref<problems::RowMajorMatrix<Scalar>> output) {
   using Wide = long double;
   // q, k, scale and d multiply: four factors of double's range.
   require(std::numeric_limits<Wide>::max_exponent >= 4 * std::numeric_limits<double>::max_exponent,
           ErrorKind::unsupported,
           "attention: the logits may leave the range of the arithmetic, and long double is no wider here");
-  problems::RowMajorMatrix<Scalar> output(q.rows(), v.cols());
   const auto logit = [&](Eigen::Index i, Eigen::Index j) {
     Wide sum = 0;
     for (Eigen::Index c = 0; c < q.cols(); ++c) sum += static_cast<Wide>(q(i, c)) * static_cast<Wide>(k(j, c));
@@ -45,16 +44,15 @@ problems::RowMajorMatrix<Scalar> wide_range_softmax(const Eigen::Ref<const probl
       }
     }
   });
-  return output;
 }
 
-template problems::MatrixF wide_range_softmax<float>(const Eigen::Ref<const problems::MatrixF>&,
-                                                     const Eigen::Ref<const problems::MatrixF>&,
-                                                     const Eigen::Ref<const problems::MatrixF>&, double,
-                                                     const Execution&);
-template problems::MatrixD wide_range_softmax<double>(const Eigen::Ref<const problems::MatrixD>&,
-                                                      const Eigen::Ref<const problems::MatrixD>&,
-                                                      const Eigen::Ref<const problems::MatrixD>&, double,
-                                                      const Execution&);
+template void wide_range_softmax<float>(const Eigen::Ref<const problems::MatrixF>&,
+                                        const Eigen::Ref<const problems::MatrixF>&,
+                                        const Eigen::Ref<const problems::MatrixF>&, double, const Execution&,
+                                        Eigen::Ref<problems::MatrixF>);
+template void wide_range_softmax<double>(const Eigen::Ref<const problems::MatrixD>&,
+                                         const Eigen::Ref<const problems::MatrixD>&,
+                                         const Eigen::Ref<const problems::MatrixD>&, double, const Execution&,
+                                         Eigen::Ref<problems::MatrixD>);
 
 }  // namespace subquad::attention

@@ -22,9 +22,9 @@ enum class NpyVector {
 ///
 /// Accepts   '<f4', '<f8', and '>f4', '>f8' (bytes are swapped); float32 files as double, which is exact; Fortran order
 ///           (transposed while reading); 0 rows or columns; keys of the header in any order
-/// Refuses   a float64 file as float (it would be rounded), other types (objects, records, integers ...), 0 or more than
-///           2 dimensions, a wrong magic string or version, a header that is longer than 65535 bytes, does not end in a
-///           newline or is not the dictionary that the format prescribes, shapes whose size overflows, truncated data,
+/// Refuses   a float64 file as float (it would be rounded), other types (objects, records, integers ...), no dimension
+///           or more than 2, a wrong magic string or version, a header that is longer than 65535 bytes, does not end in
+///           a newline or is not the dictionary that the format prescribes, shapes whose size overflows, truncated data,
 ///           bytes after the data. Entries may be NaN or infinite: see problems::validate
 /// Memory    the matrix; nothing is allocated for data that the stream does not hold
 /// Errors    Error(input) "name: what, expected what"
@@ -42,8 +42,8 @@ problems::RowMajorMatrix<Scalar> read_npy_file(const std::string& path, NpyVecto
 void write_npy(std::ostream& out, const Eigen::Ref<const problems::MatrixF>& matrix);
 void write_npy(std::ostream& out, const Eigen::Ref<const problems::MatrixD>& matrix);
 
-/// Writes PATH and its sidecar PATH.provenance, each whole or not at all; "-" writes the matrix to standard output and no
-/// sidecar. Throws Error(input) or Error(resource) as OutputFile does.
+/// Writes PATH and its sidecar PATH.provenance, each whole or not at all; "-" writes the matrix to standard output and
+/// no sidecar. Throws Error(input) or Error(resource) as OutputFile does.
 void write_npy_file(const std::string& path, const Eigen::Ref<const problems::MatrixF>& matrix,
                     const Provenance& provenance);
 void write_npy_file(const std::string& path, const Eigen::Ref<const problems::MatrixD>& matrix,
