@@ -1,13 +1,13 @@
 // Kernels: things that compute attention, behind one small handle.
 #pragma once
 
+#include <subquad/core/execution.hpp>
+#include <subquad/problems/attention.hpp>
+
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
-
-#include <subquad/core/execution.hpp>
-#include <subquad/problems/attention.hpp>
 
 namespace subquad::attention {
 

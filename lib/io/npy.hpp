@@ -24,8 +24,8 @@ enum class NpyVector {
 ///           (transposed while reading); 0 rows or columns; keys of the header in any order
 /// Refuses   a float64 file as float (it would be rounded), other types (objects, records, integers ...), no dimension
 ///           or more than 2, a wrong magic string or version, a header that is longer than 65535 bytes, does not end in
-///           a newline or is not the dictionary that the format prescribes, shapes whose size overflows, truncated data,
-///           bytes after the data. Entries may be NaN or infinite: see problems::validate
+///           a newline or is not the dictionary that the format prescribes, shapes whose size overflows, truncated
+///           data, bytes after the data. Entries may be NaN or infinite: see problems::validate
 /// Memory    the matrix; nothing is allocated for data that the stream does not hold
 /// Errors    Error(input) "name: what, expected what"
 template <class Scalar>
