@@ -161,6 +161,7 @@ class PlantedViolations(unittest.TestCase):
         self.list_header("verifiers", "planted_proof.hpp")
         self.assert_caught(r"verifier planted_proof: verifiers/planted_proof.cpp is missing")
         self.assert_caught(r"verifier planted_proof: docs/verifiers.md does not name it")
+        self.assert_caught(r"verifiers/README.md: does not name planted_proof.hpp")
 
     # conventions
     def test_long_file(self):

@@ -132,4 +132,18 @@ def verifiers(tree):
     return found
 
 
-RULES = (reductions, problems, kernels, verifiers)
+def room_pages(tree):
+    """Each room has a README.md whose table names every public header."""
+    found = []
+    for room in tree.rooms.values():
+        page = f"{room.folder}/README.md"
+        if not tree.exists(page):
+            found.append(f"room {room.name}: {page} is missing")
+            continue
+        for header in room.headers:
+            if header.split(".")[0] not in tree.read(page):
+                found.append(f"{page}: does not name {header}")
+    return found
+
+
+RULES = (reductions, problems, kernels, verifiers, room_pages)
