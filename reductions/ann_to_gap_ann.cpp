@@ -58,7 +58,7 @@ ReductionInfo AnnToGapAnn::info() {
           "gap-ann",
           ReductionKind::turing,
           "binary search over thresholds, then halving of the keys",
-          "IM98",
+          "ours; folklore since Indyk and Motwani 1998",
           "ANN.DEC",
           "GapANN in subquadratic time => (1+eps)-ANN in subquadratic time"};
 }

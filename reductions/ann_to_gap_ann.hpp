@@ -1,17 +1,14 @@
 // (1+eps)-ANN -> GapANN: binary search over thresholds, then halving of the keys (a Turing reduction).
 //
-// Claim ANN.DEC  (folklore since Indyk, Motwani 1998; integer form ours: docs/reductions/ann_to_gap_ann.md)
-//   for    an ANN instance with D coordinates, n_k >= 1 keys and eps = eps_num / eps_den >= 0, any correct GapANN
-//   oracle
-//          (arbitrary outside the promise)
+// Claim ANN.DEC  (folklore since Indyk and Motwani 1998; integer form ours: docs/reductions/ann_to_gap_ann.md)
+//   for    D coordinates, n_k >= 1 keys, eps = eps_num / eps_den >= 0, and any correct GapANN oracle (arbitrary outside
+//          the promise)
 //   gives  for every query a value <= dmin and a key at distance <= floor((1+eps) value)
 //   calls  every query is asked at most ceil(log2 #thresholds) + ceil(log2 n_k) times; queries with the same midpoint
-//   share a
-//          call. #thresholds = D + 1, or about log(D)/eps' with the grid
+//          share a call. #thresholds = D + 1, or about 1/eps' + log(eps' D)/eps' with the grid
 //   kind   upper bounds, for the instance of every call: dim exact, r_yes <= D - 1, r_no <= D + 1
 //   check  tests/battery    control: threshold not relaxed after a yes
-// Notation  eps' = the gap of the calls: (1+eps')^s <= 1 + eps with s = 1 + ceil(log2 n_k) steps (one more with the
-// grid)
+// Notation  eps' = gap of the calls: (1+eps')^s <= 1 + eps, s = 1 + ceil(log2 n_k) steps (one more with the grid)
 #pragma once
 
 #include <subquad/problems/approximate_nearest_neighbor.hpp>

@@ -1,4 +1,3 @@
-#include <subquad/core/count.hpp>
 #include <subquad/core/error.hpp>
 #include <subquad/core/stopwatch.hpp>
 #include <subquad/reductions/assignment_vectors.hpp>
@@ -35,14 +34,6 @@ void and_not(std::span<const std::uint64_t> source, std::span<const std::uint64_
 void fill_ones(std::span<std::uint64_t> words, std::uint64_t last_word_mask) {
   std::fill(words.begin(), words.end(), ~std::uint64_t{0});
   if (!words.empty()) words.back() = last_word_mask;
-}
-
-void require_memory(std::uint64_t rows, std::uint64_t words, std::uint64_t dim) {
-  const Count bytes = Count(rows) * words * sizeof(std::uint64_t);
-  const std::uint64_t available = available_memory_bytes();
-  require(available == 0 || bytes <= available, ErrorKind::resource,
-          "{} vectors of {} coordinates need {}, the machine has {} free", describe(Count(rows)), dim,
-          describe_bytes(bytes), describe_bytes(Count(available)));
 }
 
 }  // namespace
@@ -107,7 +98,7 @@ std::uint64_t AssignmentVectors::for_each_vector(
 
 AssignmentVectors::Built AssignmentVectors::build(const Execution& execution) const {
   const std::uint64_t words = words_per_vector();
-  require_memory(num_vectors(), words, dim_);
+  require_memory({this, 1});
   Built built;
   built.rows = BitMatrix(num_vectors(), dim_);
   if (words == 0) return built;  // no coordinate: the rows are equal, empty and cost nothing, however many there are
@@ -128,6 +119,19 @@ AssignmentVectors::Built AssignmentVectors::build(const Execution& execution) co
     built.and_nots += 2 * half * words;
   }
   return built;
+}
+
+void require_memory(std::span<const AssignmentVectors> parts) {
+  Count bytes = 0;
+  Count vectors = 0;
+  for (const AssignmentVectors& part : parts) {
+    bytes += part.size_bytes();
+    vectors += part.num_vectors();
+  }
+  const std::uint64_t available = available_memory_bytes();
+  require(available == 0 || bytes <= available, ErrorKind::resource,
+          "{} vectors of {} coordinates need {}, the machine has {} free", describe(vectors),
+          parts.empty() ? 0 : parts.front().dim(), describe_bytes(bytes), describe_bytes(Count(available)));
 }
 
 }  // namespace subquad::reductions

@@ -3,6 +3,7 @@
 #include <subquad/core/error.hpp>
 #include <subquad/reductions/cnf_to_ov.hpp>
 
+#include <array>
 #include <utility>
 
 namespace subquad::reductions {
@@ -68,12 +69,12 @@ AssignmentVectors CnfToOv::right(const sat::Cnf& formula) const {
 }
 
 OrthogonalVectors::Instance CnfToOv::reduce(const sat::Cnf& formula, const Execution& execution) const {
-  // Both sides are made before either is built, so that an impossible size is refused before memory is touched.
-  const AssignmentVectors a = left(formula);
-  const AssignmentVectors b = right(formula);
+  // Both sides are looked at before either is built, so that what cannot be built is refused before memory is touched.
+  const std::array<AssignmentVectors, 2> sides = {left(formula), right(formula)};
+  require_memory(sides);
   OrthogonalVectors::Instance instance;
-  instance.a = a.build(execution).rows;
-  instance.b = b.build(execution).rows;
+  instance.a = sides[0].build(execution).rows;
+  instance.b = sides[1].build(execution).rows;
   return instance;
 }
 

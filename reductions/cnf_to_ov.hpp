@@ -2,18 +2,16 @@
 //
 // Claim W05  (Williams 2005; the map as stated here: docs/reductions/cnf_to_ov.md)
 //   for    a formula F with n variables and clauses c_0 .. c_{m-1} (any, also empty ones), 0 <= L <= n
-//   builds A: 2^L x m and B: 2^(n-L) x m; row idx of A belongs to the assignment idx of variables 0 .. L-1 (bit j =
-//   value
-//          of variable j), row idx of B to that of variables L .. n-1; entry c is 1 iff this half satisfies no literal
-//          of c
+//   builds A: 2^L x m and B: 2^(n-L) x m; row idx of A belongs to the assignment idx of variables 0 .. L-1 (bit j is
+//          the value of variable j), row idx of B to that of variables L .. n-1; entry c is 1 iff this half satisfies
+//          no literal of c
 //   then   <a_i, b_j> = 0  <=>  the assignment (i, j) satisfies F: #models = #orthogonal pairs
 //   kind   exact sizes; dim is exact unless clauses are dropped
 //   check  tests/battery    control: one bit of one clause mask dropped
 // Notation  L left variables; balanced: L = ceil(n/2)
 // Cost      (2^(L+1) + 2^(n-L+1) - 4) ceil(m/64) and-nots, (2^L + 2^(n-L)) ceil(m/64) words
-// Notes     Repeated literals change nothing. A tautology's coordinate is 0 on the side that holds its variable, so
-// keeping it
-//           is harmless and keeps dim exact; dropping it (and repeated clauses) is an option.
+// Notes     Repeated literals change nothing. A tautology's coordinate is 0 on a side that holds its variable, so
+//           keeping it is harmless and keeps dim exact; dropping it (and repeated clauses) is an option.
 #pragma once
 
 #include <subquad/problems/orthogonal_vectors.hpp>

@@ -1,8 +1,6 @@
 #include "parameter_values.hpp"
 
-#include <subquad/core/count.hpp>
 #include <subquad/core/error.hpp>
-#include <subquad/core/stopwatch.hpp>
 #include <subquad/reductions/cnf_to_p_ov.hpp>
 
 #include <utility>
@@ -63,25 +61,18 @@ std::uint64_t CnfToPOv::part_variables(const sat::Cnf& formula, std::uint64_t q)
 
 OrthogonalTuples::Instance CnfToPOv::reduce(const sat::Cnf& formula, const Execution& execution) const {
   const std::vector<std::uint64_t> kept = select_clauses(formula, parameters_.clauses);
-  const Count words(kept.size() / 64 + (kept.size() % 64 != 0 ? 1 : 0));
-  Count bytes = 0;
-  for (std::uint64_t q = 0; q < parameters_.parts; ++q) {
-    bytes += subquad::pow2(part_variables(formula, q)) * words * sizeof(std::uint64_t);
-  }
-  const std::uint64_t available = available_memory_bytes();
-  require(available == 0 || bytes <= available, ErrorKind::resource,
-          "cnf_to_p_ov: {} parts of {} variables and {} coordinates need {}, the machine has {} free",
-          parameters_.parts, formula.num_variables(), kept.size(), describe_bytes(bytes),
-          describe_bytes(Count(available)));
-
-  OrthogonalTuples::Instance instance;
-  instance.parts.reserve(parameters_.parts);
+  std::vector<AssignmentVectors> parts;
+  parts.reserve(parameters_.parts);
   std::uint32_t first = 0;
   for (std::uint64_t q = 0; q < parameters_.parts; ++q) {
     const std::uint64_t count = part_variables(formula, q);
-    instance.parts.push_back(AssignmentVectors(formula, first, count, kept).build(execution).rows);
+    parts.emplace_back(formula, first, count, kept);
     first += static_cast<std::uint32_t>(count);
   }
+  require_memory(parts);
+  OrthogonalTuples::Instance instance;
+  instance.parts.reserve(parts.size());
+  for (const AssignmentVectors& part : parts) instance.parts.push_back(part.build(execution).rows);
   return instance;
 }
 

@@ -3,12 +3,11 @@
 // Claim W05.P  (Williams 2005, split into p parts; docs/reductions/cnf_to_p_ov.md)
 //   for    a formula F with n variables and clauses c_0 .. c_{m-1}, p >= 1 (also p > n)
 //   builds p matrices; part q has the vectors of its own run of consecutive variables (assignment_vectors.hpp), the
-//   first
-//          n mod p runs have ceil(n/p) variables, the others floor(n/p)
+//          first n mod p runs have ceil(n/p) variables, the others floor(n/p)
 //   then   the AND of one vector a part is 0  <=>  the joined assignment satisfies F: #models = #orthogonal tuples
 //   kind   exact sizes; dim is exact unless clauses are dropped
 //   check  tests/battery    control: one bit of one clause mask dropped
-// Notation  p parts
+// Notation  p parts, h variables in a part
 // Cost      sum over parts of (2^(h+1) - 2) ceil(m/64) and-nots
 // Notes     p = 1: a zero vector is a model. p > n: the last parts have no variable and one all-ones vector each.
 #pragma once

@@ -1,16 +1,13 @@
-// Gap search: from decisions with a gap ("some key within k" against "every key at K or beyond") to nearly nearest
-// keys.
+// Gap search: from decisions with a gap ("some key within k", "every key at K or beyond") to nearly nearest keys.
 //
-// Claim ANN.DEC  (folklore since Indyk, Motwani 1998; integer form ours: docs/reductions/ann_to_gap_ann.md)
+// Claim ANN.DEC  (folklore since Indyk and Motwani 1998; integer form ours: docs/reductions/ann_to_gap_ann.md)
 //   for    rows with nearest distances dmin in 0..D over num_keys keys, an oracle that says yes if dmin <= k, no if
 //          dmin >= K, and anything in between, also contradicting itself from call to call
 //   gives  per row a value with value <= dmin, and a key at distance <= floor((1+eps) value)
-//   calls  per row at most ceil(log2 #thresholds) for the value (#thresholds = D + 1, or about log(D)/eps with a grid)
-//   and
-//          ceil(log2 num_keys) for the key; every call has K > (1 + e) k with (1+e)^steps <= 1 + eps
+//   calls  per row at most ceil(log2 #thresholds) for the value and ceil(log2 num_keys) for the key; every call has
+//          K > (1+e) k, unless K = D + 1, with (1+e)^steps <= 1 + eps
 //   check  tests/reductions/gap_search_test.cpp with adversarial oracles    control: threshold not relaxed after a yes
-// Notes     Integers only. No monotonicity is assumed: the search keeps one invariant a row and every answer preserves
-// it.
+// Notes     Integers only. No monotonicity is assumed: the search keeps one invariant a row, and every answer keeps it.
 #pragma once
 
 #include <subquad/core/count.hpp>

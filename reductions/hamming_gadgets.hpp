@@ -1,14 +1,11 @@
 // Hamming gadgets: codes f, g of one bit into L bits with distance c, and c + delta exactly when both bits are 1.
 //
-// Claim OV.HAM.GADGET  (ours by enumeration; docs/reductions/ov_to_gap_ann.md)
-//   for    L >= 1 and f, g: {0,1} -> {0,1}^L
-//   then   dist(f(x), g(y)) = c for (x,y) != (1,1) and c + delta for (1,1) forces delta <= 2c, for every L; L = 3 with
-//   c = 1,
-//          delta = 2 attains it and no L < 3 has any gadget with delta > 0
+// Claim OV.HAM.GADGET  (ours, by enumeration; docs/reductions/ov_to_gap_ann.md)
+//   for    L >= 1 and f, g: {0,1} -> {0,1}^L with dist(f(x), g(y)) = c for (x,y) != (1,1), and c + delta for (1,1)
+//   then   delta <= 2c; L = 3 with c = 1, delta = 2 attains it, and no L < 3 has any gadget with delta > 0
 //   check  tests/reductions/hamming_gadgets_test.cpp re-derives the table for L <= 6
 // Notes     delta <= 2c: f(1), g(0), f(0), g(1) is a path of three steps of length c, so its ends are within 3c. The
-// same
-//           argument holds in every metric.
+//           same argument holds in every metric.
 #pragma once
 
 #include <cstdint>

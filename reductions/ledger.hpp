@@ -1,8 +1,7 @@
 // Ledger: records what a run of a chain did, and computes what the chain implies (fine-grained accounting).
 //
 // Uses  the definition of fine-grained reductions (Vassilevska Williams, ICM 2018, Definition 2.1) in the explicit form
-// of
-//       docs/accounting.md. A finite run verifies the inequality for that run only; it is never asymptotic evidence.
+//       of docs/accounting.md. A finite run verifies the inequality for that run only; it is never asymptotic evidence.
 #pragma once
 
 #include <subquad/core/count.hpp>

@@ -28,6 +28,7 @@
 
 namespace subquad::reductions {
 
+/// How often a reduction asks: once, or as often as it likes (also never).
 enum class ReductionKind { many_one, turing };
 
 /// What a reduction is, in words; everything a reader of `subquad graph` sees.
@@ -72,6 +73,7 @@ struct Oracle {
   typename P::Answer operator()(const typename P::Instance& instance) const { return answer(instance); }
 };
 
+/// What a many-one reduction R offers: build one target, lift its answer.
 template <class R>
 concept ManyOne = Problem<typename R::Source> && Problem<typename R::Target> &&
     requires(const R& r, const typename R::Source::Instance& source, const typename R::Target::Instance& target,
@@ -82,6 +84,7 @@ concept ManyOne = Problem<typename R::Source> && Problem<typename R::Target> &&
   { r.lift(source, target, answer) } -> std::same_as<typename R::Source::Answer>;
 };
 
+/// What a Turing reduction R offers: solve the source with an oracle for the target.
 template <class R>
 concept Turing = Problem<typename R::Source> && Problem<typename R::Target> &&
     requires(const R& r, const typename R::Source::Instance& source, const Oracle<typename R::Target>& oracle,

@@ -1,8 +1,7 @@
 // Registry: every problem and every reduction of the library in two explicit tables, type-erased.
 //
 // Notes  Explicit tables, because static libraries drop self-registering objects. A layering test compares the tables
-// with
-//        the folder's files, tests and docs pages.
+//        with the folder's files, tests and docs pages.
 #pragma once
 
 #include <subquad/core/problem.hpp>
@@ -31,6 +30,8 @@ struct AnyAnswer {
 };
 using AnyOracle = std::function<AnyAnswer(const AnyInstance&)>;
 
+/// A problem, with its static members behind functions of type-erased values. Each function throws Error(parameter) for
+/// an instance or answer of another problem, and what the problem itself throws.
 struct ProblemEntry {
   std::string id;
   std::string title;
@@ -58,6 +59,7 @@ class AnyReduction {
   virtual AnyAnswer solve(const AnyInstance& source, const AnyOracle& oracle, const Execution& execution) const = 0;
 };
 
+/// A reduction whose parameters are still open.
 struct ReductionEntry {
   ReductionInfo info;
   std::vector<ParameterSpec> parameters;
@@ -65,7 +67,9 @@ struct ReductionEntry {
   std::function<std::shared_ptr<const AnyReduction>(const ParameterValues&)> make;
 };
 
+/// All problems, in the order in which a chain usually meets them.
 std::span<const ProblemEntry> problems();
+/// All reductions, by source in the same order.
 std::span<const ReductionEntry> reductions();
 
 /// Looks an entry up. Throws Error(parameter) with the nearest known name.

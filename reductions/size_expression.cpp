@@ -1,8 +1,11 @@
 #include <subquad/core/error.hpp>
 #include <subquad/reductions/size_expression.hpp>
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <utility>
 
 namespace subquad::reductions {
@@ -36,6 +39,9 @@ struct SizeExpression::Node {
   /// True for x + c and c x: where the constructors below keep the constant, so that constants merge.
   bool is_sum_with_constant() const { return op == SizeOperator::add && right->is_constant(); }
   bool is_product_with_constant() const { return op == SizeOperator::multiply && left->is_constant(); }
+  /// A sum as coefficients of its terms (by printed form, the constant under ""). Every term is a size, hence >= 0.
+  void add_terms(const Count& factor, std::map<std::string, std::pair<Count, Pointer>>& terms,
+                 const Pointer& self) const;
 
   static Pointer add(const Pointer& a, const Pointer& b);
   static Pointer multiply(const Pointer& a, const Pointer& b);
@@ -45,6 +51,7 @@ struct SizeExpression::Node {
   static Pointer power(const Pointer& a);
   static Pointer logarithm(const Pointer& a);
   static Pointer rebuild(SizeOperator op, const Pointer& left, const Pointer& right);
+  static bool at_least(const Pointer& a, const Pointer& b);
 
   Count evaluate(const Sizes& sizes) const;
   Pointer substitute(const Pointer& self,
@@ -53,6 +60,7 @@ struct SizeExpression::Node {
   void collect_decreasing(bool decreasing, std::set<std::string>& out) const;
   std::string print() const;
   std::string print_operand(int least_binding) const;
+  void print_max_operands(std::vector<std::string>& out) const;
   int binding() const;
 };
 
@@ -65,7 +73,37 @@ Count quotient(SizeOperator op, const Count& a, const Count& b) {
 
 }  // namespace
 
-// Construction. Constants fold and neutral elements vanish, so that composed bounds stay readable; no other rewriting.
+// Construction. Constants fold, neutral elements vanish and comparisons that hold for all sizes are decided, so that
+// composed bounds stay readable; no other rewriting.
+
+void SizeExpression::Node::add_terms(const Count& factor, std::map<std::string, std::pair<Count, Pointer>>& terms,
+                                     const Pointer& self) const {
+  if (op == SizeOperator::add) {
+    left->add_terms(factor, terms, left);
+    right->add_terms(factor, terms, right);
+  } else if (is_product_with_constant()) {
+    right->add_terms(factor * left->value, terms, right);
+  } else {
+    auto& term = terms.try_emplace(is_constant() ? "" : print(), Count(0), self).first->second;
+    term.first += is_constant() ? Count(factor * value) : factor;
+  }
+}
+
+// Sufficient for a >= b at all sizes: no coefficient of b is larger, or the same of the operands of max, min and monus.
+bool SizeExpression::Node::at_least(const Pointer& a, const Pointer& b) {
+  if (b->op == SizeOperator::max) return at_least(a, b->left) && at_least(a, b->right);
+  if (a->op == SizeOperator::min) return at_least(a->left, b) && at_least(a->right, b);
+  if (a->op == SizeOperator::max && (at_least(a->left, b) || at_least(a->right, b))) return true;
+  if (b->op == SizeOperator::min && (at_least(a, b->left) || at_least(a, b->right))) return true;
+  if (b->op == SizeOperator::monus && at_least(a, b->left)) return true;
+  std::map<std::string, std::pair<Count, Pointer>> large, small;
+  a->add_terms(1, large, a);
+  b->add_terms(1, small, b);
+  return std::all_of(small.begin(), small.end(), [&large](const auto& term) {
+    const auto found = large.find(term.first);
+    return term.second.first == 0 || (found != large.end() && found->second.first >= term.second.first);
+  });
+}
 
 SizeExpression::Node::Pointer SizeExpression::Node::add(const Pointer& a, const Pointer& b) {
   if (a->is_constant() && b->is_constant()) return make_constant(a->value + b->value);
@@ -92,7 +130,20 @@ SizeExpression::Node::Pointer SizeExpression::Node::multiply(const Pointer& a, c
 SizeExpression::Node::Pointer SizeExpression::Node::monus(const Pointer& a, const Pointer& b) {
   if (a->is_constant() && b->is_constant()) return make_constant(a->value > b->value ? a->value - b->value : Count(0));
   if (b->is_constant(0) || a->is_constant(0)) return a;
-  return make(SizeOperator::monus, a, b);
+  if (at_least(b, a)) return make_constant(0);
+  std::map<std::string, std::pair<Count, Pointer>> terms, subtracted;
+  a->add_terms(1, terms, a);
+  b->add_terms(1, subtracted, b);
+  for (const auto& [name, term] : subtracted) {
+    const auto found = terms.find(name);
+    if (found == terms.end() || found->second.first < term.first) return make(SizeOperator::monus, a, b);
+    found->second.first -= term.first;
+  }
+  Pointer difference = make_constant(0);
+  for (const auto& [name, term] : terms)
+    difference =
+        add(difference, name.empty() ? make_constant(term.first) : multiply(make_constant(term.first), term.second));
+  return difference;
 }
 
 SizeExpression::Node::Pointer SizeExpression::Node::extremum(SizeOperator op, const Pointer& a, const Pointer& b) {
@@ -100,9 +151,8 @@ SizeExpression::Node::Pointer SizeExpression::Node::extremum(SizeOperator op, co
     const bool first = op == SizeOperator::max ? a->value >= b->value : a->value <= b->value;
     return first ? a : b;
   }
-  const Pointer& zero = a->is_constant(0) ? a : b;
-  const Pointer& other = a->is_constant(0) ? b : a;
-  if (zero->is_constant(0)) return op == SizeOperator::max ? other : zero;
+  if (at_least(a, b)) return op == SizeOperator::max ? a : b;
+  if (at_least(b, a)) return op == SizeOperator::max ? b : a;
   return make(op, a, b);
 }
 
@@ -222,6 +272,18 @@ std::string SizeExpression::Node::print_operand(int least_binding) const {
   return binding() < least_binding ? fmt::format("({})", print()) : print();
 }
 
+// The operands of nested maxima in one list. Sizes are >= 0, so that beside another operand a - b needs no ", 0".
+void SizeExpression::Node::print_max_operands(std::vector<std::string>& out) const {
+  for (const Pointer& operand : {left, right}) {
+    if (operand->op == SizeOperator::max)
+      operand->print_max_operands(out);
+    else if (operand->op == SizeOperator::monus && (operand == left ? right : left)->op != SizeOperator::monus)
+      out.push_back(fmt::format("{} - {}", operand->left->print_operand(1), operand->right->print_operand(2)));
+    else
+      out.push_back(operand->print());
+  }
+}
+
 std::string SizeExpression::Node::print() const {
   switch (op) {
     case SizeOperator::constant:
@@ -239,8 +301,11 @@ std::string SizeExpression::Node::print() const {
     }
     case SizeOperator::monus:
       return fmt::format("max({} - {}, 0)", left->print_operand(1), right->print_operand(2));
-    case SizeOperator::max:
-      return fmt::format("max({}, {})", left->print(), right->print());
+    case SizeOperator::max: {
+      std::vector<std::string> operands;
+      print_max_operands(operands);
+      return fmt::format("max({})", fmt::join(operands, ", "));
+    }
     case SizeOperator::min:
       return fmt::format("min({}, {})", left->print(), right->print());
     case SizeOperator::ceil_div:

@@ -53,6 +53,7 @@ class SizeExpression {
 /// Short for SizeExpression::variable(name).
 SizeExpression field(std::string name);
 
+/// Does the target have this size, or at most this size?
 enum class BoundKind { exact, upper_bound };
 
 /// What a reduction promises about one size field of its target.

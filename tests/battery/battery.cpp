@@ -148,13 +148,13 @@ class Run {
   void oracle_form(const AnyReduction& reduction, const Plan& plan, const AnyInstance& source) {
     const std::vector<SizeBound> bounds = reduction.size_bounds();
     const Sizes sizes = source_.size(source);
-    for (const bool capricious : {false, true}) {
+    for (int attempt = 0; attempt < 4; ++attempt) {  // the reference answers, then three moods of a capricious oracle
       CallLog log;
       const auto oracle = [&](const AnyInstance& target) {
         log.sizes.push_back(target_.size(target));
         ++log.calls;
         log.row_questions += to_u64(log.sizes.back().front().second, "rows");
-        return capricious ? some_valid_answer(target, random_) : valid_answers(target, random_).front();
+        return attempt == 0 ? valid_answers(target, random_).front() : some_valid_answer(target, random_);
       };
       judge("solve", source, reduction.solve(source, oracle, one_));
       findings_.calls += log.calls;

@@ -3,9 +3,10 @@
 // For each parameter set of a plan, on every small, degenerate and random source instance:
 //   size         the target's sizes obey the stated bounds (Turing: the instance of every call)
 //   determinism  built again, with another number of threads, the target is the same
-//   lift         every answer that a correct oracle may give lifts to an answer that is right by the source's definition, and
-//                that says yes exactly where brute force does
-//   refute       an answer that claims too much is refuted, or what it lifts to is right nevertheless (sources with witnesses)
+//   lift         every answer that a correct oracle may give lifts to an answer that is right by the source's
+//                definition, and that says yes exactly where brute force does
+//   refute       an answer that claims too much is refuted, or what it lifts to is right nevertheless (sources with
+//                witnesses)
 //   law          what the theorem says beyond that: source witnesses push forward, counts and distances agree
 //   solve        the oracle form gives right answers with the reference solver and with a capricious but correct oracle
 //   round trip   instance, target and answers survive their text formats, and the answer file names its instance
@@ -87,8 +88,8 @@ struct Options {
   std::size_t most_failures = 8;        ///< stop there
 };
 
-/// Runs the battery on a registry entry. `fault` replaces the reduction by a faulty one. A reduction without plan, without
-/// fault or whose source has no generator is a failure of check "coverage".
+/// Runs the battery on a registry entry. `fault` replaces the reduction by a faulty one. A reduction without plan,
+/// without fault or whose source has no generator is a failure of check "coverage".
 Findings run_battery(const reductions::ReductionEntry& entry, const Options& options, const Fault* fault = nullptr);
 
 }  // namespace subquad::battery

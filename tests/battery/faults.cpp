@@ -76,8 +76,8 @@ AnyInstance with_flipped_gadget_bit(const AnyReduction& right, const AnyInstance
   return target;
 }
 
-/// rho = (1+2 eps)/(1-2 eps) instead of its square. That is the right rho of a smaller tolerance, so the instance is the one
-/// made for that tolerance, sold as one for the default 0.1: (1+2x)/(1-2x) = sqrt(1.2/0.8) at x = 0.0505.
+/// rho = (1+2 eps)/(1-2 eps) instead of its square. That is the right rho of a smaller tolerance, so the instance is
+/// the one made for that tolerance, sold as one for the default 0.1: (1+2x)/(1-2x) = sqrt(1.2/0.8) at x = 0.0505.
 class RhoNotSquared final : public AnyReduction {
  public:
   RhoNotSquared(const ReductionEntry& entry, const ParameterValues& values) : right_(entry.make(values)) {

@@ -232,9 +232,9 @@ void flip(BitMatrix& matrix, std::uint64_t row, std::uint64_t weight, Random& ra
   }
 }
 
-/// One query; the nearest key, at distance r, is the last; the first is a decoy at a distance in [r, (1+eps) r], the others
-/// are mostly far beyond. An oracle may say yes because of the decoy once and no the next time: a search that takes the yes
-/// for more than it is worth ends at a key far away.
+/// One query; the nearest key, at distance r, is the last; the first is a decoy at a distance in [r, (1+eps) r], the
+/// others are mostly far beyond. An oracle may say yes because of the decoy once and no the next time: a search that
+/// takes the yes for more than it is worth ends at a key far away.
 AnyInstance banded_ann(Random& random) {
   ApproximateNearestNeighbor::Instance instance;
   const std::uint64_t dim = 200 + random.below(400);

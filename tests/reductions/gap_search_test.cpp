@@ -143,8 +143,8 @@ Count allowed(const Setting& s, std::uint64_t value) {
   return Count(value) + Count(value) * s.eps_num / s.eps_den;
 }
 
-// 4000 adversarial searches: value <= dmin, key within floor((1+eps) value), number of questions within the bound, and every
-// question has the gap that the theorem promises.
+// 4000 adversarial searches: value <= dmin, key within floor((1+eps) value), number of questions within the bound, and
+// every question has the gap that the theorem promises.
 TEST(GapSearch, AdversarialOracles) {
   Random random(24);
   for (int trial = 0; trial < 4000; ++trial) {
@@ -236,9 +236,10 @@ std::uint64_t unrelaxed_key(const GapSearch& search, std::uint64_t near, std::ui
   return keys.first;
 }
 
-// The control of claim ANN.DEC. e = 1/8, base 64: the row's nearest key is within 72, a yes at (72, 82) is worth 81. The
-// oracle says yes for the left half because of the key at 80, as it may, and never says yes outside the promise again.
-TEST(GapSearch, AThresholdThatIsNotRelaxedAfterAYesLosesTheKey) {
+// The control of claim ANN.DEC. e = 1/8, base 64: the row's nearest key is within 72, a yes at (72, 82) is worth 81.
+// The oracle says yes for the left half because of the key at 80, as it may, and never says yes outside the promise
+// again.
+TEST(GapSearch, AThresholdThatIsNotRelaxedLosesTheKey) {
   const Distances distances = {{80, 200, 64, 200}};
   const GapFactor factor(217, 512, 3);  // (9/8)^3 = 1 + 217/512
   ASSERT_EQ(factor.scaled(64, 1), 72U);

@@ -10,8 +10,8 @@
 
 namespace subquad::test {
 
-/// A formula with at most `max_variables` variables and `max_clauses` clauses: mixed widths, now and then an empty clause, a
-/// repeated literal, a tautology, a repeated clause, variables that occur nowhere.
+/// A formula with at most `max_variables` variables and `max_clauses` clauses: mixed widths, now and then an empty
+/// clause, a repeated literal, a tautology, a repeated clause, variables that occur nowhere.
 inline sat::Cnf random_formula(Random& random, std::uint64_t max_variables, std::uint64_t max_clauses) {
   const std::uint64_t n = random.below(max_variables + 1);
   const std::uint64_t m = random.below(max_clauses + 1);
@@ -56,8 +56,8 @@ inline std::vector<sat::Model> all_models(const sat::Cnf& formula) {
   return models;
 }
 
-/// A rows x cols matrix whose entries are 1 with probability `density`; now and then a row of zeros, of ones, or a repeated
-/// row.
+/// A rows x cols matrix whose entries are 1 with probability `density`; now and then a row of zeros, of ones, or the
+/// row before it again.
 inline BitMatrix random_bits(Random& random, std::uint64_t rows, std::uint64_t cols, double density) {
   BitMatrix matrix(rows, cols);
   for (std::uint64_t r = 0; r < rows; ++r) {
