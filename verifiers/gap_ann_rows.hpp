@@ -22,6 +22,7 @@ struct WrongGapRow {
   std::uint64_t nearest_key = 0;
 };
 
+/// The verdict over the chosen rows, with the rows that refute.
 struct GapAnnReport {
   Verdict verdict = Verdict::undecided;  ///< never undecided: integers decide
   std::uint64_t rows_checked = 0;

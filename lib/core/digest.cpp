@@ -1,10 +1,10 @@
 #define XXH_INLINE_ALL
+#include <subquad/core/digest.hpp>
+
+#include <fmt/format.h>
 #include <xxhash.h>
 
 #include <bit>
-
-#include <fmt/format.h>
-#include <subquad/core/digest.hpp>
 
 namespace subquad {
 
@@ -14,9 +14,13 @@ struct Digester::State {
   XXH3_state_t hash;
 };
 
-std::string to_string(const Digest& digest) { return fmt::format("{:016x}{:016x}", digest.high, digest.low); }
+std::string to_string(const Digest& digest) {
+  return fmt::format("{:016x}{:016x}", digest.high, digest.low);
+}
 
-Digester::Digester() : state_(std::make_unique<State>()) { XXH3_128bits_reset(&state_->hash); }
+Digester::Digester() : state_(std::make_unique<State>()) {
+  XXH3_128bits_reset(&state_->hash);
+}
 Digester::~Digester() = default;
 
 Digester& Digester::add_bytes(const void* data, std::size_t size) {
@@ -24,8 +28,12 @@ Digester& Digester::add_bytes(const void* data, std::size_t size) {
   return *this;
 }
 
-Digester& Digester::add(std::uint64_t value) { return add_bytes(&value, sizeof value); }
-Digester& Digester::add(double value) { return add(std::bit_cast<std::uint64_t>(value)); }
+Digester& Digester::add(std::uint64_t value) {
+  return add_bytes(&value, sizeof value);
+}
+Digester& Digester::add(double value) {
+  return add(std::bit_cast<std::uint64_t>(value));
+}
 Digester& Digester::add(std::string_view text) {
   add(static_cast<std::uint64_t>(text.size()));
   return add_bytes(text.data(), text.size());

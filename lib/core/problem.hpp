@@ -1,8 +1,14 @@
 // Problems: what every problem type of the library offers, as a concept.
 //
 // A problem is a struct of static members (sat::CnfSat, problems::OrthogonalVectors, ...), used as a template argument:
-// instances and answers are plain regular values. The concept is structural, so that rooms below need not know each other.
+// instances and answers are plain regular values. The concept is structural: rooms below need not know each other.
 #pragma once
+
+#include <subquad/core/count.hpp>
+#include <subquad/core/digest.hpp>
+#include <subquad/core/execution.hpp>
+#include <subquad/core/provenance.hpp>
+#include <subquad/core/verdict.hpp>
 
 #include <concepts>
 #include <iosfwd>
@@ -11,12 +17,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <subquad/core/count.hpp>
-#include <subquad/core/digest.hpp>
-#include <subquad/core/execution.hpp>
-#include <subquad/core/provenance.hpp>
-#include <subquad/core/verdict.hpp>
 
 namespace subquad {
 
@@ -37,7 +37,7 @@ struct AnswerFile {
 ///   P::size_fields()                  names of the fields of P::size, in order
 ///   P::digest(instance)               depends on the mathematical instance only, not on comments or file layout
 ///   P::solve_brute_force(instance,e)  reference answer straight from the definition
-///   P::check(instance, answer)        from the definition; refuted / certified / undecided (promise violated, rounding)
+///   P::check(instance, answer)        from the definition; refuted, certified or undecided (rounding)
 ///   P::read_* / write_*               the text format; read_* throw Error(input) "name:line: what, expected what"
 template <class P>
 concept Problem = requires(const typename P::Instance& instance, const typename P::Answer& answer,
@@ -54,9 +54,9 @@ concept Problem = requires(const typename P::Instance& instance, const typename 
   { P::solve_brute_force(instance, execution) } -> std::same_as<typename P::Answer>;
   { P::check(instance, answer) } -> std::same_as<Report>;
   { P::read_instance(in, name) } -> std::same_as<typename P::Instance>;
-  { P::write_instance(out, instance, provenance) };
+  {P::write_instance(out, instance, provenance)};
   { P::read_answer(in, name) } -> std::same_as<AnswerFile<typename P::Answer>>;
-  { P::write_answer(out, instance, answer, provenance) };
+  {P::write_answer(out, instance, answer, provenance)};
 };
 
 }  // namespace subquad

@@ -1,9 +1,12 @@
-#include <fmt/format.h>
 #include <subquad/core/provenance.hpp>
+
+#include <fmt/format.h>
 
 namespace subquad {
 
-std::string version() { return SUBQUAD_VERSION; }
+std::string version() {
+  return SUBQUAD_VERSION;
+}
 
 namespace {
 std::string one_line(const std::string& text) {

@@ -11,6 +11,7 @@ namespace subquad {
 /// Returns the version of the library, for example "0.1.0".
 std::string version();
 
+/// What a written file says about its making. All fields may be empty.
 struct Provenance {
   std::string command;                ///< the command line, or the calling function
   std::optional<std::uint64_t> seed;  ///< when random numbers were used

@@ -1,9 +1,9 @@
+#include <subquad/core/stopwatch.hpp>
+
 #include <sys/resource.h>
 
 #include <fstream>
 #include <string>
-
-#include <subquad/core/stopwatch.hpp>
 
 namespace subquad {
 

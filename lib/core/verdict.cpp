@@ -4,9 +4,12 @@ namespace subquad {
 
 std::string_view to_string(Verdict verdict) noexcept {
   switch (verdict) {
-    case Verdict::certified: return "certified";
-    case Verdict::refuted: return "refuted";
-    case Verdict::undecided: return "undecided";
+    case Verdict::certified:
+      return "certified";
+    case Verdict::refuted:
+      return "refuted";
+    case Verdict::undecided:
+      return "undecided";
   }
   return "unknown";
 }

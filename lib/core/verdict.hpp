@@ -6,6 +6,7 @@
 
 namespace subquad {
 
+/// What a verifier found out.
 enum class Verdict {
   certified,  ///< proved right
   refuted,    ///< proved wrong; the report holds the evidence

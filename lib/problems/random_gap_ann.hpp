@@ -12,6 +12,7 @@
 
 namespace subquad::problems {
 
+/// A GapANN instance and its answer.
 using GeneratedGapAnn = Generated<GapAnn>;
 
 /// Sizes and thresholds of a GapANN instance: -1 <= r_yes < r_no.

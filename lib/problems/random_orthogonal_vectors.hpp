@@ -12,6 +12,7 @@
 
 namespace subquad::problems {
 
+/// An OV instance and, where the generator knows it, the answer.
 using GeneratedOrthogonalVectors = Generated<OrthogonalVectors>;
 
 /// Every coordinate one with probability `density`, independently: model iid(p). The answer is not known.

@@ -1,4 +1,4 @@
-// Every malformed file of tests/data/bad is refused with one clear line at the right place, and costs no memory to refuse.
+// Every malformed file of tests/data/bad is refused with one clear line at the right place, and costs no memory.
 #include "text_round_trip.hpp"
 
 #include <subquad/core/stopwatch.hpp>

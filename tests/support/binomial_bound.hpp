@@ -1,4 +1,4 @@
-// Binomial bound: is a count of independent successes compatible with a probability? Exact tails, no normal approximation.
+// Binomial bound: is a count of independent successes compatible with a probability? Exact tails, no approximation.
 #pragma once
 
 #include <boost/math/distributions/binomial.hpp>
