@@ -189,19 +189,21 @@ ReductionInfo GapAnnToAttention::info() {
 std::vector<SizeBound> GapAnnToAttention::size_bounds() const {
   const SizeExpression queries = field("num_queries");
   const SizeExpression keys = field("num_keys");
-  // One coordinate more if dim = 0 or r_no = 0, and thresholds cut to the range of distances: normalized_thresholds().
-  const SizeExpression dim = field("dim") + max(monus(1, field("dim")), monus(1, field("r_no")));
+  // One coordinate more if dim = 0 or r_no = 0: normalized_thresholds().
+  const SizeExpression dim = max(max(field("dim"), 1), field("dim") + monus(1, field("r_no")));
   if (parameters_.mode == Mode::paper) {
     return {{"num_queries", BoundKind::exact, 2 * queries},
             {"num_keys", BoundKind::exact, 2 * max(keys, 2)},
             {"dim", BoundKind::exact, 4 * dim},
             {"value_dim", BoundKind::exact, 1}};
   }
-  const SizeExpression r_yes = min(field("r_yes"), field("dim"));
-  const SizeExpression r_no = max(min(field("r_no"), field("dim") + 1), 1);
+  // Extra coordinates: at most max(1, r_yes + r_no - d, d - 2 r_yes) for thresholds cut to the range of distances. Uncut
+  // ones give no less: a larger r_no only helps, and r_yes beyond d makes the third term negative either way.
+  const SizeExpression extra =
+      max(max(1, monus(field("r_yes") + max(field("r_no"), 1), dim)), monus(dim, 2 * field("r_yes")));
   return {{"num_queries", BoundKind::exact, queries},
           {"num_keys", BoundKind::exact, keys + 1},
-          {"dim", BoundKind::upper_bound, dim + max(1, max(monus(r_yes + r_no, dim), monus(dim, 2 * r_yes)))},
+          {"dim", BoundKind::upper_bound, dim + extra},
           {"value_dim", BoundKind::exact, 1}};
 }
 
