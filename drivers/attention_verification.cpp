@@ -62,8 +62,12 @@ problems::MatrixD read_array(const std::string& path, io::NpyVector vector) {
   return io::read_npy<double>(file.stream(), path, vector);
 }
 
-double largest_entry(const problems::MatrixD& matrix) {
-  return matrix.size() == 0 ? 0.0 : matrix.cwiseAbs().maxCoeff();
+// Entries that are no numbers are left to problems::validate, which names their place.
+double largest_finite_entry(const problems::MatrixD& matrix) {
+  double largest = 0;
+  for (Eigen::Index i = 0; i < matrix.size(); ++i)
+    if (const double entry = std::abs(matrix.data()[i]); std::isfinite(entry) && entry > largest) largest = entry;
+  return largest;
 }
 
 }  // namespace
@@ -95,7 +99,8 @@ AttentionVerification verify_attention_arrays(const std::vector<std::string>& fi
   instance.v = read_array(files[2], io::NpyVector::as_column);
   const problems::MatrixD output = read_array(files[3], io::NpyVector::as_column);
   instance.scale = options.scale.value_or(1.0 / static_cast<double>(std::max<Eigen::Index>(1, instance.q.cols())));
-  instance.entry_bound = std::max({largest_entry(instance.q), largest_entry(instance.k), largest_entry(instance.v)});
+  instance.entry_bound =
+      std::max({largest_finite_entry(instance.q), largest_finite_entry(instance.k), largest_finite_entry(instance.v)});
   problems::validate(instance);
   return verify(instance, output, *options.tolerance, options.force, command);
 }

@@ -1,11 +1,11 @@
 // subquad gen: random and hard instances, with planted answers in a sidecar.
 #include "exit_status.hpp"
 #include "generators.hpp"
+#include "output_writing.hpp"
 #include "size_json.hpp"
 #include "verbs.hpp"
 
 #include <subquad/core/error.hpp>
-#include <subquad/core/output_file.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -62,18 +62,14 @@ int run_gen(const Invocation& invocation) {
                                    {"digest", to_string(problem.digest(generated.instance))},
                                    {"dry_run", command.shared.dry_run}};
   if (writes) {
-    OutputFile file(output);
-    problem.write_instance(file.stream(), generated.instance, provenance);
+    write_output(output, [&](std::ostream& out) { problem.write_instance(out, generated.instance, provenance); });
     if (generated.known && output != "-") {
-      OutputFile sidecar(output + ".answer");
-      problem.write_answer(sidecar.stream(), generated.instance, *generated.known, provenance);
-      file.commit();
-      sidecar.commit();
+      write_output(output + ".answer", [&](std::ostream& out) {
+        problem.write_answer(out, generated.instance, *generated.known, provenance);
+      });
       report["answer"] = output + ".answer";
-    } else {
-      file.commit();
-      if (generated.known)
-        command.note("the known answer is not written: it goes beside a file, and the output is a stream");
+    } else if (generated.known) {
+      command.note("the known answer is not written: it goes beside a file, and the output is a stream");
     }
     report["output"] = output;
   }

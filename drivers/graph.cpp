@@ -1,10 +1,10 @@
 // subquad graph: the graph of problems and reductions, and paths in it with composed size bounds.
 #include "exit_status.hpp"
 #include "graph_drawing.hpp"
+#include "output_writing.hpp"
 #include "verbs.hpp"
 
 #include <subquad/core/error.hpp>
-#include <subquad/core/output_file.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -107,16 +107,16 @@ int run_graph(const Invocation& invocation) {
     require(!paths.empty(), ErrorKind::parameter, "{} and {} are the same problem", from, to);
     view = graph_of_paths(paths);
   }
-  OutputFile file(output);
-  if (command.shared.json)
-    file.stream() << graph_json(view, paths).dump(2) << '\n';
-  else if (dot)
-    file.stream() << draw_dot(view);
-  else if (svg)
-    file.stream() << draw_svg(view);
-  else
-    file.stream() << (paths.empty() ? draw_text(view) : paths_text(paths));
-  file.commit();
+  write_output(output, [&](std::ostream& out) {
+    if (command.shared.json)
+      out << graph_json(view, paths).dump(2) << '\n';
+    else if (dot)
+      out << draw_dot(view);
+    else if (svg)
+      out << draw_svg(view);
+    else
+      out << (paths.empty() ? draw_text(view) : paths_text(paths));
+  });
   return kDone;
 }
 

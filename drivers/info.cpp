@@ -31,6 +31,22 @@ std::string compiler() {
 #endif
 }
 
+// What this processor can run of the targets that the kernels are compiled for, widest first.
+Json simd_targets() {
+  Json targets = Json::array();
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+    targets.push_back("AVX-512");
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) targets.push_back("AVX2");
+  if (__builtin_cpu_supports("sse4.1")) targets.push_back("SSE4");
+  if (__builtin_cpu_supports("ssse3")) targets.push_back("SSSE3");
+  targets.push_back("SSE2");
+#elif defined(__aarch64__)
+  targets.push_back("NEON");
+#endif
+  return targets;
+}
+
 Json libraries() {
   return {{"boost", fmt::format("{}.{}.{}", BOOST_VERSION / 100000, BOOST_VERSION / 100 % 1000, BOOST_VERSION % 100)},
           {"gmp", gmp_version},
@@ -54,6 +70,7 @@ int run_info(const Invocation& invocation) {
                  {"version", version()},
                  {"compiler", compiler()},
                  {"build_type", SUBQUAD_BUILD_TYPE},
+                 {"simd_targets", simd_targets()},
                  {"threads", command.execution().thread_count()},
                  {"available_memory_bytes", available_memory_bytes()},
                  {"libraries", libraries()},
@@ -67,9 +84,10 @@ int run_info(const Invocation& invocation) {
     std::cout << report.dump(2) << '\n';
     return kDone;
   }
-  std::cout << fmt::format("subquad    {}\ncompiler   {}, {}\nthreads    {}\nmemory     {} free\n", version(),
-                           compiler(), SUBQUAD_BUILD_TYPE, report["threads"].get<int>(),
-                           describe_bytes(available_memory_bytes()));
+  std::cout << fmt::format("subquad    {}\ncompiler   {}, {}\nsimd       {}\nthreads    {}\nmemory     {} free\n",
+                           version(), compiler(), SUBQUAD_BUILD_TYPE,
+                           fmt::join(report["simd_targets"].get<std::vector<std::string>>(), ", "),
+                           report["threads"].get<int>(), describe_bytes(available_memory_bytes()));
   std::cout << "libraries ";
   std::string separator = " ";
   for (const auto& [name, value] : report["libraries"].items()) {

@@ -1,11 +1,11 @@
 // subquad lift: maps an answer from outside back along a path of reductions, and verifies what comes out.
 #include "exit_status.hpp"
 #include "instance_reading.hpp"
+#include "output_writing.hpp"
 #include "reduction_path.hpp"
 #include "verbs.hpp"
 
 #include <subquad/core/error.hpp>
-#include <subquad/core/output_file.hpp>
 #include <subquad/sat/cnf.hpp>
 
 #include <fmt/format.h>
@@ -99,9 +99,7 @@ int run_lift(const Invocation& invocation) {
   }
   // A refuted answer is not written: a file that exists is one that may be used.
   if (vouching.report.verdict != Verdict::refuted && !(command.shared.json && output == "-")) {
-    OutputFile out(output);
-    out.stream() << text.str();
-    out.commit();
+    write_output(output, [&](std::ostream& out) { out << text.str(); });
   }
   return status;
 }

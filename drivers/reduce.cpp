@@ -1,12 +1,12 @@
 // subquad reduce: turns an instance into one of another problem.
 #include "exit_status.hpp"
 #include "instance_reading.hpp"
+#include "output_writing.hpp"
 #include "reduction_path.hpp"
 #include "size_json.hpp"
 #include "verbs.hpp"
 
 #include <subquad/core/error.hpp>
-#include <subquad/core/output_file.hpp>
 #include <subquad/core/stopwatch.hpp>
 
 #include <fmt/format.h>
@@ -65,9 +65,9 @@ int run_reduce(const Invocation& invocation) {
     check_resources("reducing " + describe(path), need, command.shared.force);
     const Stopwatch watch;
     const auto instances = reduce_along(path, source, command.execution());
-    OutputFile out(output);
-    target_problem.write_instance(out.stream(), instances.back(), provenance(command.command_line, file));
-    out.commit();
+    write_output(output, [&](std::ostream& out) {
+      target_problem.write_instance(out, instances.back(), provenance(command.command_line, file));
+    });
     report["target"] = sizes_json(target_problem.size(instances.back()));
     report["digest"] = to_string(target_problem.digest(instances.back()));
     report["output"] = output;

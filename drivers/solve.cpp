@@ -1,12 +1,12 @@
 // subquad solve: the reference solver of a problem.
 #include "exit_status.hpp"
 #include "instance_reading.hpp"
+#include "output_writing.hpp"
 #include "resource_guard.hpp"
 #include "size_json.hpp"
 #include "verbs.hpp"
 
 #include <subquad/core/error.hpp>
-#include <subquad/core/output_file.hpp>
 #include <subquad/core/stopwatch.hpp>
 #include <subquad/sat/cadical_solver.hpp>
 #include <subquad/sat/cnf.hpp>
@@ -85,9 +85,7 @@ int run_solve(const Invocation& invocation) {
     std::cout << report.dump(2) << '\n';
   }
   if (!(command.shared.json && output == "-")) {
-    OutputFile out(output);
-    out.stream() << text.str();
-    out.commit();
+    write_output(output, [&](std::ostream& out) { out << text.str(); });
   }
   return status;
 }
