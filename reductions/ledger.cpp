@@ -146,8 +146,11 @@ std::vector<std::string> conclusion(const Ledger& ledger, double alpha, double g
       lines.emplace_back("alpha = 2 is the time of trying all pairs: no saving is assumed, so none can follow");
     if (!ledger.entries().empty()) {
       const double eps = 1.0 - alpha / 2.0;
-      lines.push_back(
-          fmt::format("delta of this run at eps = {:g} (oracle time (nA nB)^(1-eps)): {:.4f}", eps, ledger.delta(eps)));
+      const double delta = ledger.delta(eps);
+      lines.push_back(fmt::format(
+          "leading exponent (alpha/2) n: the calls alone, (nA nB)^(alpha/2) without dim and constants, are "
+          "2^({:.4f} * {:g}); delta of this run at eps = 1 - alpha/2 = {:g} is {:.4f}",
+          1.0 - delta, n, eps, delta));
     }
   }
   lines.emplace_back(

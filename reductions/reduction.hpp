@@ -64,7 +64,7 @@ class OracleRefuted : public Error {
   std::uint64_t row_;
 };
 
-/// Something that answers instances of P. The name goes into the ledger.
+/// Something that answers instances of P. The name is for messages and for whoever fills a ledger; it may be empty.
 template <class P>
 struct Oracle {
   std::string name;
