@@ -6,11 +6,17 @@
 
 namespace subquad {
 
+namespace {
+
+/// 128 TiB, the address space of a process: more need not even be asked for.
+constexpr std::uint64_t kMostWords = std::uint64_t{1} << 44;
+
+}  // namespace
+
 BitMatrix::BitMatrix(std::uint64_t rows, std::uint64_t cols)
     : rows_(rows), cols_(cols), words_(cols / 64 + (cols % 64 != 0 ? 1 : 0)) {
   const std::uint64_t total = checked_mul(rows_, words_, "bit matrix words");
-  require(total <= data_.max_size(), ErrorKind::resource, "bit matrix of {} x {} bits does not fit into memory", rows,
-          cols);
+  require(total <= kMostWords, ErrorKind::resource, "bit matrix of {} x {} bits does not fit into memory", rows, cols);
   try {
     data_.assign(total, 0);
   } catch (const std::bad_alloc&) {
@@ -21,7 +27,7 @@ BitMatrix::BitMatrix(std::uint64_t rows, std::uint64_t cols)
 std::span<std::uint64_t> BitMatrix::append_row() {
   const std::size_t old_size = data_.size();
   try {
-    require(words_ <= data_.max_size() - old_size, ErrorKind::resource,
+    require(words_ <= kMostWords - old_size, ErrorKind::resource,
             "bit matrix of {} + 1 rows of {} bits does not fit into memory", rows_, cols_);
     data_.resize(old_size + words_);
   } catch (const std::bad_alloc&) {
