@@ -22,10 +22,25 @@ Json number_json(double x) {
   return fmt::format("{}", x);
 }
 
-AttentionVerification verify(const Attention::Instance& instance, const problems::MatrixD& output, double tolerance,
-                             bool force, VerbCommand& command) {
+problems::MatrixD read_array(const std::string& path, io::NpyVector vector) {
+  InputSource file(path);
+  return io::read_npy<double>(file.stream(), path, vector);
+}
+
+// Entries that are no numbers are left to problems::validate, which names their place.
+double largest_finite_entry(const problems::MatrixD& matrix) {
+  double largest = 0;
+  for (Eigen::Index i = 0; i < matrix.size(); ++i)
+    if (const double entry = std::abs(matrix.data()[i]); std::isfinite(entry) && entry > largest) largest = entry;
+  return largest;
+}
+
+}  // namespace
+
+AttentionVerification verify_attention_output(const Attention::Instance& instance, const problems::MatrixD& output,
+                                              double tolerance, bool force, const Execution& execution) {
   check_resources("verifying the output", reference_solver_need(Attention::kId, Attention::size(instance)), force);
-  const auto found = verifiers::verify_attention_output(instance, output, tolerance, {}, command.execution());
+  const auto found = verifiers::verify_attention_output(instance, output, tolerance, {}, execution);
   AttentionVerification result;
   result.report.verdict = found.verdict;
   result.evidence = {{"tolerance", tolerance},
@@ -57,21 +72,6 @@ AttentionVerification verify(const Attention::Instance& instance, const problems
   return result;
 }
 
-problems::MatrixD read_array(const std::string& path, io::NpyVector vector) {
-  InputSource file(path);
-  return io::read_npy<double>(file.stream(), path, vector);
-}
-
-// Entries that are no numbers are left to problems::validate, which names their place.
-double largest_finite_entry(const problems::MatrixD& matrix) {
-  double largest = 0;
-  for (Eigen::Index i = 0; i < matrix.size(); ++i)
-    if (const double entry = std::abs(matrix.data()[i]); std::isfinite(entry) && entry > largest) largest = entry;
-  return largest;
-}
-
-}  // namespace
-
 AttentionVerification verify_attention_answer(const std::vector<std::string>& files,
                                               const AttentionVerificationOptions& options, VerbCommand& command) {
   require(!options.scale, ErrorKind::parameter, "--scale: an .attention file holds its own scale");
@@ -86,8 +86,8 @@ AttentionVerification verify_attention_answer(const std::vector<std::string>& fi
   const double tolerance = options.tolerance.value_or(std::exp(matrices.log_tolerance));
   require(options.tolerance || tolerance > 0, ErrorKind::unsupported,
           "{}: eps_a = e^({}) is below every double; give --tolerance", files[0], matrices.log_tolerance);
-  return verify(matrices, std::any_cast<const Attention::Answer&>(answer.value).output, tolerance, options.force,
-                command);
+  return verify_attention_output(matrices, std::any_cast<const Attention::Answer&>(answer.value).output, tolerance,
+                                 options.force, command.execution());
 }
 
 AttentionVerification verify_attention_arrays(const std::vector<std::string>& files,
@@ -102,7 +102,7 @@ AttentionVerification verify_attention_arrays(const std::vector<std::string>& fi
   instance.entry_bound =
       std::max({largest_finite_entry(instance.q), largest_finite_entry(instance.k), largest_finite_entry(instance.v)});
   problems::validate(instance);
-  return verify(instance, output, *options.tolerance, options.force, command);
+  return verify_attention_output(instance, output, *options.tolerance, options.force, command.execution());
 }
 
 }  // namespace subquad::drivers

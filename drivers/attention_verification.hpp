@@ -3,7 +3,9 @@
 
 #include "verb_command.hpp"
 
+#include <subquad/core/execution.hpp>
 #include <subquad/core/verdict.hpp>
+#include <subquad/problems/attention.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -23,6 +25,12 @@ struct AttentionVerification {
   Report report;
   nlohmann::ordered_json evidence;  ///< rows, entries by method, largest proved error bound, findings
 };
+
+/// Judges an output by verifiers/attention_output, with its report in words and as evidence.
+/// Errors  Error(resource) beyond the resource guard unless `force`; those of verifiers::verify_attention_output
+AttentionVerification verify_attention_output(const problems::Attention::Instance& instance,
+                                              const problems::MatrixD& output, double tolerance, bool force,
+                                              const Execution& execution);
 
 /// Verifies files {INSTANCE.attention, ANSWER}. Throws Error(input) for malformed files or an answer to another
 /// instance, Error(unsupported) if eps_a underflows (the paper's parameters) and no tolerance is given.

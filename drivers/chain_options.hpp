@@ -20,9 +20,9 @@ enum class AttentionParameters {
 
 /// How far the kernel's output is audited. The verdict never rests on the kernel's word unless the mode is `none`.
 enum class AuditMode {
-  automatic,  ///< flags of all rows; values of all rows while that costs at most 2^36 multiply-adds, else of a sample
+  automatic,  ///< flags of all rows up to 2^42 word operations, values of all rows up to 2^36; beyond that of a sample
   full,       ///< flags and values of all rows
-  sample,     ///< flags of all rows; values of `sample_rows` rows
+  sample,     ///< flags as automatic; values of `sample_rows` rows
   none        ///< nothing; an "unsatisfiable" is then the kernel's word
 };
 

@@ -183,7 +183,9 @@ ChainResult run_chain_on(const sat::Cnf& formula, const ChainOptions& options, c
   const Stopwatch kernel_watch;
   const Attention::Answer answer = kernel.run(instance, execution);
   result.kernel_seconds = kernel_watch.seconds();
-  result.kernel_operations = plan.kernel.operations.convert_to<double>();
+  // Of the instance as built: the plan's dimension may be an upper bound.
+  result.kernel_operations = static_cast<double>(instance.q.rows()) * static_cast<double>(instance.k.rows()) *
+                             static_cast<double>(instance.q.cols() + instance.v.cols());
 
   const std::uint64_t num_flags = ov.a.rows();
   // Rounded up, so that a kernel exactly at its tolerance is never refuted.
@@ -228,12 +230,13 @@ ChainResult run_chain_on(const sat::Cnf& formula, const ChainOptions& options, c
     result.model_report = report.reason;
   }
   result.lift_seconds = lift_watch.seconds();
-  if (result.verdict != ChainVerdict::refuted)
-    result.ledger = ledger_of(result, instance, formula.num_variables(), kernel.name);
   if (options.cross_check && result.verdict != ChainVerdict::refuted) {
     compare_with_cadical(formula, execution, result);
     if (!result.cross_check->agrees) result.verdict = ChainVerdict::refuted;
   }
+  // A wrong answer implies nothing.
+  if (result.verdict != ChainVerdict::refuted)
+    result.ledger = ledger_of(result, instance, formula.num_variables(), kernel.name);
   result.peak_memory_bytes = peak_memory_bytes();
   result.seconds = watch.seconds();
   return result;

@@ -10,6 +10,7 @@
 #include <subquad/sat/tseitin_parity.hpp>
 #include <subquad/sat/uniform_ksat.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -27,10 +28,10 @@ GeneratedInstance cnf_with_model(sat::Cnf formula, sat::Model model) {
   return result;
 }
 
-void check_formula_size(std::uint64_t clauses, std::uint64_t width, bool force) {
+void check_formula_size(const Count& clauses, std::uint64_t width, bool force) {
   ResourceNeed need;
-  need.bytes = Count(clauses) * (4 * Count(width) + 8);
-  need.operations = Count(clauses) * Count(width);
+  need.bytes = clauses * (4 * Count(width) + 8);
+  need.operations = clauses * Count(width);
   need.operation_name = "literals";
   check_resources("generating the formula", need, force);
 }
@@ -67,6 +68,25 @@ std::uint32_t parse_vertices(const std::string& text, const std::string& word) {
   return static_cast<std::uint32_t>(*value);
 }
 
+// Vertices and edges of parse_graph(text), known before it is built; nothing for a text that parse_graph refuses.
+struct GraphSize {
+  Count vertices = 10;
+  Count edges = 15;
+};
+
+GraphSize graph_size(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos) return {};
+  const std::string name = text.substr(0, colon);
+  const std::string rest = text.substr(colon + 1);
+  const std::size_t comma = rest.find(',');
+  const Count vertices = parse_vertices(text, rest.substr(0, comma));
+  if (name == "complete") return {vertices, vertices * vertices / 2};
+  if (name == "regular" && comma != std::string::npos)
+    return {vertices, vertices * parse_vertices(text, rest.substr(comma + 1)) / 2};
+  return {vertices, vertices};
+}
+
 // "petersen", "cycle:N", "complete:N", "regular:N,D".
 sat::Graph parse_graph(const std::string& text, std::uint64_t seed) {
   const std::size_t colon = text.find(':');
@@ -75,10 +95,7 @@ sat::Graph parse_graph(const std::string& text, std::uint64_t seed) {
   if (text == "petersen") return sat::petersen_graph();
   if (name == "cycle") return sat::cycle_graph(parse_vertices(text, rest));
   if (name == "complete") {
-    const std::uint32_t vertices = parse_vertices(text, rest);
-    require(vertices <= 20'000, ErrorKind::resource, "--graph {}: a complete graph of more than 20000 vertices",
-            subquad::quoted(text));
-    return sat::complete_graph(vertices);
+    return sat::complete_graph(parse_vertices(text, rest));
   }
   const std::size_t comma = rest.find(',');
   require(name == "regular" && comma != std::string::npos, ErrorKind::parameter,
@@ -120,7 +137,7 @@ void add_structured(CLI::App& kind, std::vector<Family>& families) {
   app->add_option("--holes", holes->holes, "Holes")->required();
   families.push_back({"cnf", app, [holes](std::uint64_t, bool force) {
                         const Count pairs = Count(holes->pigeons) * Count(holes->pigeons) / 2 * Count(holes->holes);
-                        check_formula_size(to_u64(pairs + holes->pigeons, "clauses"), 2, force);
+                        check_formula_size(pairs + holes->pigeons, 2, force);
                         return cnf(sat::pigeonhole(*holes));
                       }});
 
@@ -135,7 +152,13 @@ void add_structured(CLI::App& kind, std::vector<Family>& families) {
   app->add_option("--graph", parity->graph, kGraphHelp)->capture_default_str();
   app->add_flag("--even", parity->even, "Even total charge (satisfiable on a connected graph) instead of odd");
   app->add_option("--max-width", parity->max_width, "Widest clause, 3..16; longer sums are cut")->capture_default_str();
-  families.push_back({"cnf", app, [parity](std::uint64_t seed, bool) {
+  families.push_back({"cnf", app, [parity](std::uint64_t seed, bool force) {
+                        // Every sum of at most max_width literals takes 2^(max_width - 1) clauses; cutting a vertex's sum
+                        // of D edges leaves at most D + 1 of them.
+                        const GraphSize size = graph_size(parity->graph);
+                        const std::uint32_t width = std::min<std::uint32_t>(parity->max_width, 16);
+                        check_formula_size((2 * size.edges + size.vertices) * pow2(width == 0 ? 0 : width - 1), width,
+                                           force);
                         const sat::Graph graph = parse_graph(parity->graph, seed);
                         const auto charge = sat::random_charge(graph.num_vertices, !parity->even, seed);
                         return cnf(sat::tseitin_parity(graph, charge, parity->max_width));
@@ -149,7 +172,11 @@ void add_structured(CLI::App& kind, std::vector<Family>& families) {
   app = kind.add_subcommand("coloring", "Is the graph colourable? `subquad chain --decode` shows the colouring");
   app->add_option("--graph", coloring->graph, kGraphHelp)->capture_default_str();
   app->add_option("--colors", coloring->colors, "Colours")->check(CLI::Range(0, 1000))->capture_default_str();
-  families.push_back({"cnf", app, [coloring](std::uint64_t seed, bool) {
+  families.push_back({"cnf", app, [coloring](std::uint64_t seed, bool force) {
+                        // A clause a vertex, one an edge and colour, and one a vertex and pair of colours.
+                        const GraphSize size = graph_size(coloring->graph);
+                        const Count colors = coloring->colors;
+                        check_formula_size(size.vertices * (1 + colors * colors / 2) + size.edges * colors, 3, force);
                         return cnf(sat::graph_coloring(parse_graph(coloring->graph, seed), coloring->colors));
                       }});
 

@@ -17,7 +17,8 @@ int run_gen(const Invocation& invocation) {
   VerbCommand command(invocation, "Makes random and hard instances.",
                       {Effective::json, Effective::seed, Effective::force, Effective::dry_run},
                       {{"'subquad gen KIND FAMILY --help' shows a family's options. The same seed gives the same file.",
-                        "A planted or known answer goes into OUT.answer, which 'subquad verify' reads."},
+                        "A planted or known answer goes into OUT.answer, which 'subquad verify' reads.",
+                        "--dry-run makes the instance in memory, prints its sizes, and writes nothing."},
                        {"0 done", "2 bad usage", "3 resource guard"},
                        {"subquad gen cnf uniform -n 30 --ratio 4.26 --seed 7 -o hard.cnf",
                         "subquad gen ov planted -n 4096 -d 48 -o planted.ov"}});

@@ -1,4 +1,5 @@
 // subquad lift: maps an answer from outside back along a path of reductions, and verifies what comes out.
+#include "answer_verification.hpp"
 #include "exit_status.hpp"
 #include "instance_reading.hpp"
 #include "output_writing.hpp"
@@ -18,24 +19,17 @@ namespace subquad::drivers {
 
 namespace {
 
-// Who vouches for a lifted answer: the source's own check, or, where that cannot decide (no model of a large formula),
-// the target's check of the target's answer together with the reductions' theorems.
-struct Vouching {
-  Report report;
-  std::string by;
-};
-
-Vouching vouch(const reductions::ProblemEntry& source, const reductions::ProblemEntry& target,
-               const std::vector<reductions::AnyInstance>& instances, const reductions::AnyAnswer& lifted,
-               const reductions::AnyAnswer& answer, bool force) {
-  Vouching result{source.check(instances.front(), lifted), "the check of " + source.id};
+// Who vouches for a lifted answer: the source's verifier, or, where that cannot decide (no model of a large formula), the
+// target's verifier on the target's answer together with the reductions' theorems.
+Verification vouch(const reductions::ProblemEntry& source, const reductions::ProblemEntry& target,
+                   const std::vector<reductions::AnyInstance>& instances, const reductions::AnyAnswer& lifted,
+                   const reductions::AnyAnswer& answer, bool force, const Execution& execution) {
+  Verification result = verify_answer(source, instances.front(), lifted, force, execution);
   if (result.report.verdict != Verdict::undecided) return result;
-  const ResourceNeed need = reference_solver_need(target.id, target.size(instances.back()));
-  check_resources("checking the answer of " + target.id, need, force);
-  const Report at_target = target.check(instances.back(), answer);
-  if (at_target.verdict != Verdict::undecided)
-    return {at_target, "the check of " + target.id + " and the reductions' theorems"};
-  return result;
+  Verification at_target = verify_answer(target, instances.back(), answer, force, execution);
+  if (at_target.report.verdict == Verdict::undecided) return result;
+  at_target.by += " and the reductions' theorems";
+  return at_target;
 }
 
 }  // namespace
@@ -43,10 +37,9 @@ Vouching vouch(const reductions::ProblemEntry& source, const reductions::Problem
 int run_lift(const Invocation& invocation) {
   VerbCommand command(
       invocation, "Lifts an answer that any solver gave to the reduced instance back to the source, and verifies it.",
-      {Effective::json, Effective::force, Effective::threads},
-      {{"The target is rebuilt from the source with the same reductions and parameters; an answer whose digest line "
-        "names",
-        "another instance is refused. A CNF's answer is printed as SAT solvers do."},
+      {Effective::json, Effective::dry_run, Effective::force, Effective::threads},
+      {{"The target is rebuilt from the source with the same reductions and parameters; an answer whose digest",
+        "line names another instance is refused. A CNF's answer is printed as SAT solvers do."},
        {"0 certified (10/20 if the source is a CNF)", "1 the answer is refuted", "2 bad usage or input",
         "3 resource guard", "4 undecided"},
        {"subquad lift cnf ov f.cnf f.ov.answer", "subquad lift ov gap-ann f.ov - -o f.answer < gap.answer"}});
@@ -72,12 +65,18 @@ int run_lift(const Invocation& invocation) {
   const reductions::AnyInstance source = read_any_instance(source_problem, file, command);
   ResourceNeed need;
   for (const PlannedInstance& step : plan_path(path, source_problem.size(source))) need.bytes += step.bytes;
+  if (command.shared.dry_run) {
+    command.note("lift would rebuild {} ({}) and write the lifted answer to {}", describe(path),
+                 describe_bytes(need.bytes), output);
+    return kDone;
+  }
   check_resources("rebuilding " + describe(path), need, command.shared.force);
   const auto instances = reduce_along(path, source, command.execution());
   InputSource answer_file(answer_path);
   const reductions::AnyAnswer answer = read_any_answer(target_problem, instances.back(), answer_file, command);
   const reductions::AnyAnswer lifted = lift_along(path, instances, answer);
-  const Vouching vouching = vouch(source_problem, target_problem, instances, lifted, answer, command.shared.force);
+  const Verification vouching =
+      vouch(source_problem, target_problem, instances, lifted, answer, command.shared.force, command.execution());
 
   int status = exit_status(vouching.report.verdict);
   if (from == sat::CnfSat::kId && vouching.report.verdict == Verdict::certified)

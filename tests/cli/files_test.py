@@ -77,7 +77,7 @@ class ReduceAndLift(CommandTest):
         self.expect(DONE, "reduce", "cnf", "ov", "big.cnf", "-o", "big.ov")
         self.expect(DONE, "solve", "ov", "big.ov", "-o", "answer")
         result = self.expect(UNSATISFIABLE, "lift", "cnf", "ov", "big.cnf", "answer")
-        self.assertIn("check of ov and the reductions' theorems", result.err)
+        self.assertIn("verifiers/ov_witness and the reductions' theorems", result.err)
 
     def test_streams(self):
         text = self.expect(DONE, "reduce", "cnf", "ov", "-", "-o", "-", "--quiet", stdin=SATISFIABLE_CNF).out
