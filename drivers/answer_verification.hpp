@@ -18,8 +18,8 @@ struct Verification {
   nlohmann::ordered_json evidence = nlohmann::ordered_json::object();
 };
 
-/// Verifies an answer. Independent verifiers: cnf (a model), ov, gap-ann, attention (within the instance's eps_a). By the
-/// problem's own definition, that is brute force beside its reference solver: cnf "unsatisfiable", p-ov, ann.
+/// Verifies an answer. Independent verifiers: cnf (a model), ov, gap-ann, attention (within the instance's eps_a).
+/// By the problem's own definition, that is brute force beside its reference solver: cnf "unsatisfiable", p-ov, ann.
 ///
 /// An attention answer to an instance whose eps_a underflows (the paper's parameters) is undecided.
 /// Errors  Error(resource) beyond the resource guard unless `force`

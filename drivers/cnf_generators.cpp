@@ -153,8 +153,8 @@ void add_structured(CLI::App& kind, std::vector<Family>& families) {
   app->add_flag("--even", parity->even, "Even total charge (satisfiable on a connected graph) instead of odd");
   app->add_option("--max-width", parity->max_width, "Widest clause, 3..16; longer sums are cut")->capture_default_str();
   families.push_back({"cnf", app, [parity](std::uint64_t seed, bool force) {
-                        // Every sum of at most max_width literals takes 2^(max_width - 1) clauses; cutting a vertex's sum
-                        // of D edges leaves at most D + 1 of them.
+                        // A sum of at most max_width literals takes 2^(max_width - 1) clauses; cutting a vertex's
+                        // sum of D edges leaves at most D + 1 of them.
                         const GraphSize size = graph_size(parity->graph);
                         const std::uint32_t width = std::min<std::uint32_t>(parity->max_width, 16);
                         check_formula_size((2 * size.edges + size.vertices) * pow2(width == 0 ? 0 : width - 1), width,

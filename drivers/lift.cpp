@@ -19,8 +19,8 @@ namespace subquad::drivers {
 
 namespace {
 
-// Who vouches for a lifted answer: the source's verifier, or, where that cannot decide (no model of a large formula), the
-// target's verifier on the target's answer together with the reductions' theorems.
+// Who vouches for a lifted answer: the source's verifier, or, where that cannot decide (no model of a large formula),
+// the target's verifier on the target's answer together with the reductions' theorems.
 Verification vouch(const reductions::ProblemEntry& source, const reductions::ProblemEntry& target,
                    const std::vector<reductions::AnyInstance>& instances, const reductions::AnyAnswer& lifted,
                    const reductions::AnyAnswer& answer, bool force, const Execution& execution) {

@@ -197,8 +197,8 @@ std::vector<SizeBound> GapAnnToAttention::size_bounds() const {
             {"dim", BoundKind::exact, 4 * dim},
             {"value_dim", BoundKind::exact, 1}};
   }
-  // Extra coordinates: at most max(1, r_yes + r_no - d, d - 2 r_yes) for thresholds cut to the range of distances. Uncut
-  // ones give no less: a larger r_no only helps, and r_yes beyond d makes the third term negative either way.
+  // Extra coordinates: at most max(1, r_yes + r_no - d, d - 2 r_yes) for thresholds cut to the range of distances.
+  // Uncut ones give no less: a larger r_no only helps, and r_yes beyond d makes the third term negative either way.
   const SizeExpression extra =
       max(max(1, monus(field("r_yes") + max(field("r_no"), 1), dim)), monus(dim, 2 * field("r_yes")));
   return {{"num_queries", BoundKind::exact, queries},

@@ -147,10 +147,10 @@ std::vector<std::string> conclusion(const Ledger& ledger, double alpha, double g
     if (!ledger.entries().empty()) {
       const double eps = 1.0 - alpha / 2.0;
       const double delta = ledger.delta(eps);
-      lines.push_back(fmt::format(
-          "leading exponent (alpha/2) n: the calls alone, (nA nB)^(alpha/2) without dim and constants, are "
-          "2^({:.4f} * {:g}); delta of this run at eps = 1 - alpha/2 = {:g} is {:.4f}",
-          1.0 - delta, n, eps, delta));
+      lines.push_back(
+          fmt::format("leading exponent (alpha/2) n: the calls alone, (nA nB)^(alpha/2) without dim and constants, are "
+                      "2^({:.4f} * {:g}); delta of this run at eps = 1 - alpha/2 = {:g} is {:.4f}",
+                      1.0 - delta, n, eps, delta));
     }
   }
   lines.emplace_back(

@@ -1,10 +1,10 @@
 // Rigorous attention oracle: enclosures of ln u_i in MPFR interval arithmetic, for the parameters of AS23 Lemma 4.7.
 #pragma once
 
-#include <vector>
-
 #include <subquad/core/execution.hpp>
 #include <subquad/problems/attention.hpp>
+
+#include <vector>
 
 namespace subquad::attention {
 

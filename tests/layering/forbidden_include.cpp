@@ -6,4 +6,6 @@
 #include SUBQUAD_FORBIDDEN_HEADER
 #endif
 
-int main() { return 0; }
+int main() {
+  return 0;
+}

@@ -107,8 +107,8 @@ TEST(ThresholdKey, CombsTheExtraCoordinatesWhereOneEntryIsTooCoarse) {
 }
 
 TEST(ThresholdKey, TakesTheNextUnitWhereFloat32MissesTheWindow) {
-  // Found by search: sqrt(beta) lies just below a number of 12 bits, so that the window is narrower than float32's steps and
-  // some of the nearest entries miss it on the near side, some on the far side. One step up must do.
+  // Found by search: sqrt(beta) lies just below a number of 12 bits, so that the window is narrower than float32's
+  // steps and some of the nearest entries miss it on the near side, some on the far side. One step up must do.
   struct Case {
     std::uint64_t num_keys, dim;
     float too_narrow;
