@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 namespace subquad::drivers {
 
@@ -12,23 +11,6 @@ namespace {
 
 using reductions::ProblemEntry;
 using reductions::ReductionEntry;
-
-std::string escape_xml(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += c;
-  }
-  return result;
-}
 
 std::string escape_dot(const std::string& text) {
   std::string result;
@@ -139,63 +121,6 @@ std::string draw_dot(const GraphView& view) {
                         escape_dot(r->info.target), escape_dot(r->info.name), escape_dot(r->info.claim),
                         r->info.kind == reductions::ReductionKind::turing ? ", style=dashed" : "");
   return text + "}\n";
-}
-
-std::string draw_svg(const GraphView& view) {
-  constexpr int kBoxWidth = 190, kColumn = 440, kRow = 130, kMargin = 30, kHead = 22, kLine = 15;
-  const std::vector<int> layer = graph_layers(view);
-  std::map<int, int> rows_in;
-  std::vector<int> x(view.problems.size());
-  std::vector<int> y(view.problems.size());
-  std::vector<int> height(view.problems.size());
-  int width = 2 * kMargin;
-  int bottom = 2 * kMargin;
-  for (std::size_t i = 0; i < view.problems.size(); ++i) {
-    height[i] = kHead + kLine * (1 + static_cast<int>(view.problems[i]->size_fields.size()));
-    x[i] = kMargin + layer[i] * kColumn;
-    y[i] = kMargin + rows_in[layer[i]]++ * (kRow + kHead);
-    width = std::max(width, x[i] + kBoxWidth + kMargin);
-    bottom = std::max(bottom, y[i] + height[i] + kMargin);
-  }
-  std::string text = fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" "
-      "font-size=\"12\">\n"
-      "<defs><marker id=\"tip\" markerWidth=\"9\" markerHeight=\"8\" refX=\"8\" refY=\"4\" orient=\"auto\">"
-      "<path d=\"M0,0 L9,4 L0,8 z\"/></marker></defs>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-      width, bottom);
-  for (const ReductionEntry* r : view.reductions) {
-    const std::size_t a = index_of(view, r->info.source);
-    const std::size_t b = index_of(view, r->info.target);
-    if (a >= x.size() || b >= x.size()) continue;
-    const bool forward = x[a] < x[b];
-    const int x1 = forward ? x[a] + kBoxWidth : x[a];
-    const int x2 = forward ? x[b] : x[b] + kBoxWidth;
-    const int y1 = y[a] + height[a] / 2;
-    const int y2 = y[b] + height[b] / 2;
-    const int bend = (x2 - x1) / 2;
-    text += fmt::format(
-        "<g><title>{}</title><path d=\"M{},{} C{},{} {},{} {},{}\" fill=\"none\" stroke=\"black\"{} "
-        "marker-end=\"url(#tip)\"/>\n",
-        escape_xml(r->info.title), x1, y1, x1 + bend, y1, x2 - bend, y2, x2, y2,
-        r->info.kind == reductions::ReductionKind::turing ? " stroke-dasharray=\"5,4\"" : "");
-    text += fmt::format(
-        "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" stroke=\"white\" stroke-width=\"4\" "
-        "paint-order=\"stroke\">{} [{}]</text></g>\n",
-        (x1 + x2) / 2, (y1 + y2) / 2 - 5, escape_xml(r->info.name), escape_xml(r->info.claim));
-  }
-  for (std::size_t i = 0; i < view.problems.size(); ++i) {
-    const ProblemEntry& p = *view.problems[i];
-    text += fmt::format(
-        "<g><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"6\" fill=\"#eef3fa\" "
-        "stroke=\"#345\"/>\n"
-        "<text x=\"{}\" y=\"{}\" font-weight=\"bold\">{}</text>\n",
-        escape_xml(p.title), x[i], y[i], kBoxWidth, height[i], x[i] + 10, y[i] + kHead - 5, escape_xml(p.id));
-    for (std::size_t f = 0; f < p.size_fields.size(); ++f)
-      text += fmt::format("<text x=\"{}\" y=\"{}\" fill=\"#456\">{}</text>\n", x[i] + 10,
-                          y[i] + kHead + kLine * (static_cast<int>(f) + 1), escape_xml(p.size_fields[f]));
-    text += "</g>\n";
-  }
-  return text + "</svg>\n";
 }
 
 }  // namespace subquad::drivers

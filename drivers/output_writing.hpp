@@ -9,8 +9,8 @@ namespace subquad::drivers {
 
 /// Opens `path` ("-": standard output), lets `write` fill it, and puts it in place.
 ///
-/// Errors  Error(interrupted) soon after a stop request, Error(input) if the place cannot be written, Error(resource) if
-///         a write fails, and whatever `write` throws; in each case nothing is left at `path`
+/// Errors  Error(interrupted) soon after a stop request, Error(input) if the place cannot be written, Error(resource)
+///         if a write fails, and whatever `write` throws; in each case nothing is left at `path`
 void write_output(const std::string& path, const std::function<void(std::ostream&)>& write);
 
 }  // namespace subquad::drivers

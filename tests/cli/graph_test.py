@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """subquad graph and info."""
 
+import math
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -10,6 +11,22 @@ sys.dont_write_bytecode = True
 from subquad_command import BAD_USAGE, DONE, CommandTest, main  # noqa: E402
 
 REDUCTIONS = {"cnf_to_ov", "cnf_to_p_ov", "ov_to_gap_ann", "ov_to_attention", "gap_ann_to_attention", "ann_to_gap_ann"}
+
+
+def points_on(path):
+    """Points along a path of M, C and L commands."""
+    numbers = [tuple(map(float, pair.split(","))) for pair in re.findall(r"-?\d+,-?\d+", path)]
+    letters = re.findall(r"[MCL]", path)
+    at, points = numbers.pop(0), []
+    for letter in letters[1:]:
+        controls = [at] + [numbers.pop(0) for _ in range(3 if letter == "C" else 1)]
+        degree = len(controls) - 1
+        for step in range(101):
+            t = step / 100
+            weights = [math.comb(degree, i) * t**i * (1 - t) ** (degree - i) for i in range(degree + 1)]
+            points.append(tuple(sum(w * c[axis] for w, c in zip(weights, controls)) for axis in (0, 1)))
+        at = controls[-1]
+    return points
 
 
 class Graph(CommandTest):
@@ -59,6 +76,10 @@ class Graph(CommandTest):
                 self.assertTrue(x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y, "two boxes overlap")
         arrows = [p for p in root.iter(space + "path") if p.get("marker-end")]
         self.assertEqual(len(arrows), len(self.expect_json(DONE, "graph")["reductions"]))
+        for arrow in arrows:
+            for px, py in points_on(arrow.get("d")):
+                for x, y, w, h in boxes:
+                    self.assertFalse(x < px < x + w and y < py < y + h, f"the arrow {arrow.get('d')} runs through a box")
 
     def test_usage(self):
         self.expect_error(BAD_USAGE, "--to", "graph", "--from", "cnf")

@@ -30,11 +30,16 @@ def living_members(group):
 
 
 class Interruption(CommandTest):
-    def interrupt(self, arguments, stdin=None, with_signal=signal.SIGINT, after=0.5, env=None):
-        """Runs, sends the signal, returns (status, stdout, stderr, seconds from the signal to the end)."""
+    def interrupt(self, arguments, stdin=None, with_signal=signal.SIGINT, after=0.5, until=None, env=None):
+        """Runs, sends the signal (`after` seconds, or as soon as `until()` holds), returns (status, stdout, stderr, seconds
+        from the signal to the end)."""
         process = subprocess.Popen([SUBQUAD, *arguments], stdin=subprocess.PIPE if stdin is None else stdin, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, cwd=self.folder, env={**os.environ, **(env or {})})
-        time.sleep(after)
+        deadline = time.monotonic() + 60
+        while until is not None and not until() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.005)
+        if until is None:
+            time.sleep(after)
         self.assertIsNone(process.poll(), "it ended before it could be interrupted")
         start = time.monotonic()
         process.send_signal(with_signal)
@@ -57,7 +62,7 @@ class Interruption(CommandTest):
         self.write("f.cnf", LONG)
         for with_signal in (signal.SIGINT, signal.SIGTERM):
             for kernel in ("exact", "rigorous"):
-                arguments = ["chain", "f.cnf", "--quiet", "--kernel", kernel, "--force"]
+                arguments = ["chain", "f.cnf", "--quiet", "--kernel", kernel, "--force", "--threads", "1"]
                 self.assert_orderly(self.interrupt(arguments, with_signal=with_signal), ["f.cnf"])
 
     def test_while_waiting_for_standard_input(self):
@@ -67,18 +72,24 @@ class Interruption(CommandTest):
         self.write("f.cnf", LONG)
         self.expect(0, "gen", "ov", "no", "-n", "200000", "-d", "200", "-o", "f.ov", "--quiet")
         (self.folder / "f.ov.answer").unlink()
-        self.assert_orderly(self.interrupt(["solve", "ov", "f.ov", "-o", "out", "--quiet"], after=1.5), ["f.cnf", "f.ov"])
+        self.assert_orderly(self.interrupt(["solve", "ov", "f.ov", "-o", "out", "--quiet", "--threads", "1"], after=1.5), ["f.cnf", "f.ov"])
 
     def test_while_writing_a_large_file(self):
-        self.write("f.cnf", "p cnf 46 8\n" + "1 -46 0\n" * 8)
-        self.assert_orderly(self.interrupt(["reduce", "cnf", "ov", "f.cnf", "-o", "out", "--quiet"], after=0.8), ["f.cnf"])
+        self.write("f.cnf", "p cnf 48 8\n" + "1 -48 0\n" * 8)
+        arguments = ["reduce", "cnf", "ov", "f.cnf", "-o", "out", "--quiet"]
+
+        def writing():
+            return any(p.name.startswith("out.tmp") and p.stat().st_size > 0 for p in self.folder.iterdir())
+
+        self.assert_orderly(self.interrupt(arguments, until=writing), ["f.cnf"])
 
     def test_program_kernel_and_its_children_are_ended(self):
         self.write("f.cnf", "p cnf 2 1\n1 2 0\n")
         private = self.folder / "private"
         private.mkdir()
-        kernel = f"cmd:echo $$ > {self.folder}/pid; sleep 600; true {{q}} {{k}} {{v}} {{out}}"
-        result = self.interrupt(["chain", "f.cnf", "--quiet", "--kernel", kernel], env={"TMPDIR": str(private)})
+        kernel = f"cmd:echo $$ > {self.folder}/pid.new; mv {self.folder}/pid.new {self.folder}/pid; sleep 600; true {{q}} {{k}} {{v}} {{out}}"
+        result = self.interrupt(["chain", "f.cnf", "--quiet", "--kernel", kernel], until=(self.folder / "pid").exists,
+                                env={"TMPDIR": str(private)})
         self.assert_orderly(result, ["f.cnf", "pid", "private"])
         self.assertEqual(list(private.iterdir()), [])
         group = int((self.folder / "pid").read_text())
