@@ -33,6 +33,7 @@ function(subquad_room)
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${root}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(${target} PUBLIC ${R_DEPS} PRIVATE $<BUILD_INTERFACE:subquad_build_flags> ${R_PRIVATE_DEPS})
+  target_precompile_headers(${target} PRIVATE ${SUBQUAD_PRECOMPILED})
   install(TARGETS ${target} EXPORT subquadTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   set_property(GLOBAL APPEND PROPERTY SUBQUAD_ROOMS ${R_NAME})
 

@@ -50,7 +50,7 @@ class DictionaryParser {
         once(has_shape, key);
         header.shape = tuple();
       } else {
-        refuse("unknown key {}, expected 'descr', 'fortran_order' and 'shape'", quoted(key));
+        refuse("unknown key {}, expected 'descr', 'fortran_order' and 'shape'", subquad::quoted(key));
       }
       if (!accept(',')) {
         expect('}');
@@ -58,7 +58,7 @@ class DictionaryParser {
       }
     }
     skip_blanks();
-    if (at_ != text_.size()) refuse("{} after the dictionary, expected blanks", quoted(text_.substr(at_)));
+    if (at_ != text_.size()) refuse("{} after the dictionary, expected blanks", subquad::quoted(text_.substr(at_)));
     if (!has_type || !has_order || !has_shape) {
       refuse("the header has no '{}'", !has_type ? "descr" : !has_order ? "fortran_order" : "shape");
     }
@@ -92,7 +92,7 @@ class DictionaryParser {
     if (!accept(c)) refuse("header: {}, expected '{}'", here(), c);
   }
 
-  std::string here() const { return at_ == text_.size() ? "the end" : quoted(text_.substr(at_, 20)); }
+  std::string here() const { return at_ == text_.size() ? "the end" : subquad::quoted(text_.substr(at_, 20)); }
 
   std::string string(std::string_view what) {
     skip_blanks();
@@ -112,7 +112,7 @@ class DictionaryParser {
     if (at_ < text_.size() && text_[at_] == '[') refuse("elements are records, expected '<f4' or '<f8'");
     const std::string type = string("the element type");
     if (type.size() != 3 || (type[0] != '<' && type[0] != '>') || (type.substr(1) != "f4" && type.substr(1) != "f8")) {
-      refuse("element type {}, expected '<f4', '<f8', '>f4' or '>f8'", quoted(type));
+      refuse("element type {}, expected '<f4', '<f8', '>f4' or '>f8'", subquad::quoted(type));
     }
     header.big_endian = type[0] == '>';
     header.item_bytes = type[2] == '4' ? 4 : 8;
@@ -152,7 +152,7 @@ class DictionaryParser {
     for (; at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9'; ++at_) {
       const auto digit = static_cast<std::uint64_t>(text_[at_] - '0');
       if (value > (std::numeric_limits<std::int64_t>::max() - digit) / 10) {
-        refuse("a dimension has more than 63 bits: {}", quoted(text_.substr(begin, 40)));
+        refuse("a dimension has more than 63 bits: {}", subquad::quoted(text_.substr(begin, 40)));
       }
       value = value * 10 + digit;
     }
@@ -171,7 +171,7 @@ class DictionaryParser {
 NpyHeader read_npy_header(std::istream& in, const std::string& name) {
   const std::string magic = read_exactly(in, kMagic.size(), name, "the magic string");
   require(magic == kMagic, ErrorKind::input, "{}: starts with {}, expected the magic string \\x93NUMPY", name,
-          quoted(magic));
+          subquad::quoted(magic));
   const std::string version = read_exactly(in, 2, name, "the version");
   const int major = static_cast<unsigned char>(version[0]), minor = static_cast<unsigned char>(version[1]);
   require(major >= 1 && major <= 3 && minor == 0, ErrorKind::input,
