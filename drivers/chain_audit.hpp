@@ -1,12 +1,10 @@
 // Chain audit: is a kernel's output good enough for the verdict that is read from it? Checked with verifiers only.
 //
 // Three questions, none of which trusts the kernel or the reductions:
-//   range   is every output a number, and within eps_a of the convex hull of the values (where every softmax average
-//   is)? flags   does each row's flag (partner / no partner) agree with an exact integer scan of the instance before
-//   attention? values  is each output entry proved to be within eps_a of the exact one? (log domain: range and flags
-//   are the check)
-// A kernel within its eps_a passes all three. A row that fails one gets a proved enclosure of its exact value as
-// evidence.
+//   range   is every output a number, and within eps_a of the values' range (where every softmax average is)?
+//   flags   does each row's flag (partner / no partner) agree with an exact integer scan of the instance before?
+//   values  is each output entry proved to be within eps_a of the exact one? (log domain: range and flags only)
+// A kernel within its eps_a passes all three. A row that fails one gets a proved enclosure of its exact value.
 #pragma once
 
 #include "chain_options.hpp"
@@ -54,15 +52,14 @@ struct AuditTask {
 };
 
 struct ChainAudit {
-  /// certified: every check that ran passed; refuted: some row is proved wrong; undecided: not audited, or MPFR gave
-  /// up.
+  /// certified: every check that ran passed; refuted: some row is proved wrong; undecided: not audited, or MPFR gave up.
   Verdict verdict = Verdict::undecided;
   std::uint64_t num_rows = 0;
   std::uint64_t num_flags = 0;
   std::uint64_t rows_flag_checked = 0;
   std::uint64_t rows_value_checked = 0;
-  bool by_histogram =
-      false;  ///< values were audited by verifiers/two_level_attention (entries_by_double: from histograms)
+  /// Values were audited by verifiers/two_level_attention (entries_by_double: from histograms).
+  bool by_histogram = false;
   std::uint64_t entries_by_double = 0;
   std::uint64_t entries_by_mpfr = 0;
   double largest_error_bound = 0;  ///< proved bound of max |û - u| over the values looked at

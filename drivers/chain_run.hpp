@@ -1,5 +1,6 @@
-// Chain run: decides a CNF through attention. CNF -> OV -> (GapANN ->) attention -> kernel -> flags -> lift ->
-// verified.
+// Chain run: decides a CNF through attention.
+//
+// CNF -> OV -> (GapANN ->) attention -> kernel -> flags -> lift -> verified.
 #pragma once
 
 #include "chain_audit.hpp"
@@ -78,9 +79,8 @@ struct ChainResult {
 
 /// Runs the chain. Nothing is allocated before the resource guard has agreed.
 ///
-/// Returns  refuted, with faults or with a disagreeing cross-check, rather than throwing, when the kernel is proved
-/// wrong Errors   those of plan_chain; Error(resource) from the guard; Error(undecided) where log enclosures are too
-/// wide;
+/// Returns  refuted, with faults or with a disagreeing cross-check, when the kernel is proved wrong: it does not throw
+/// Errors   those of plan_chain; Error(resource) from the guard; Error(undecided) where log enclosures are too wide;
 ///          Error(internal) if a kernel within its tolerance gave a wrong flag (a theorem of the chain would be false)
 ///          or a lifted model fails; Error(interrupted)
 ChainResult run_chain_on(const sat::Cnf& formula, const ChainOptions& options, const attention::Kernel& kernel,

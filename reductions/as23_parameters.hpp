@@ -1,9 +1,8 @@
 // AS23 parameters: the numbers of Lemma 4.7 of Alman & Song (2023), GapANN -> attention, as exact and enclosed reals.
 //
 // Claim AS23.L4.7 (proof of every inequality with these constants: docs/proofs/gap_ann_to_attention.md)
-// Notation  balanced dimension D = 2d, balanced distances are doubled; t = 2 r_yes + 1, (1+eps) t = 2 r_no, t eps = 2
-// r_no - t;
-//           n = max(number of keys, 2); beta >= 40 D ln n/(t eps); tau = e^(beta/2);
+// Notation  balanced dimension D = 2d, balanced distances are doubled; t = 2 r_yes + 1, (1+eps) t = 2 r_no,
+//           t eps = 2 r_no - t; n = max(number of keys, 2); beta >= 40 D ln n/(t eps); tau = e^(beta/2);
 //           t~ = e^((beta/4)(1 - t/D))/(6 n tau), hence ln(2 t~) = -(beta/4)(1 + t/D) - ln(3 n);
 //           eps_a = n^(-C_a), C_a = 2 + (beta/ln n)(1 + t/D), hence ln eps_a = -2 ln n - beta (1 + t/D)
 #pragma once

@@ -9,15 +9,13 @@
 //   kind   the numbers stored are proved to do so, each time, by interval arithmetic; attained (tightness input)
 //
 // Claim AS23.L4.7, mode paper (Alman & Song 2023, Lemma 4.7, with its constants; every inequality in docs/proofs/...)
-//   builds Q: 2n x 4d, K: 2n' x 4d with n' = max(n_k, 2), V: 2n' x 1, entries 0 and s >= sqrt(beta), beta = 40 D ln
-//   n'/(t eps)
-//          for D = 2d, t = 2 r_yes + 1, (1+eps) t = 2 r_no; allowed error eps_a = n'^(-C_a)
+//   builds Q: 2n x 4d, K: 2n' x 4d with n' = max(n_k, 2), V: 2n' x 1, entries 0 and s >= sqrt(beta),
+//          beta = 40 D ln n'/(t eps) for D = 2d, t = 2 r_yes + 1, (1+eps) t = 2 r_no; allowed error eps_a = n'^(-C_a)
 //   then   near row  =>  u_i >= 3 t~ - eps_a >= 2 t~;  far row  =>  u_i <= 6 t~ n'^-9 + eps_a < 2 t~
 //   kind   exact sizes; t~ and eps_a are far below the smallest double, so answers are read in the log domain
 // Notation  u_i output of row i; rho = ((1+2 eps_a)/(1-2 eps_a))^2
-// Notes     Thresholds are first brought into 0 <= r_yes < r_no <= d+1 without changing any row that the promise
-// decides;
-//           this needs one coordinate more if d = 0 or r_no = 0 (so that d above is then d+1).
+// Notes     Thresholds are first brought into 0 <= r_yes < r_no <= d+1 without changing any row that the
+//           promise decides; this needs one coordinate more if d = 0 or r_no = 0 (so that d above is then d+1).
 #pragma once
 
 #include <subquad/problems/attention.hpp>
@@ -82,10 +80,9 @@ class GapAnnToAttention {
   /// paper    compares the enclosures answer.log_column with ln(2 t~). An enclosure around the threshold leaves a row
   ///          outside the promise at far (any answer is right) and is otherwise Error(undecided): O(n_k d/64) for such
   ///          rows
-  /// Errors   those of row_flags; paper: Error(unsupported) if the answer has no log_column, OracleRefuted for an
-  /// enclosure
-  ///          that is empty or NaN; Error(parameter) if target is not of the size that source gives or answer not of
-  ///          target's
+  /// Errors   those of row_flags; paper: Error(unsupported) if the answer has no log_column, OracleRefuted for
+  ///          an enclosure that is empty or NaN; Error(parameter) if target is not of the size that source gives or
+  ///          answer not of target's
   Source::Answer lift(const Source::Instance& source, const Target::Instance& target,
                       const Target::Answer& answer) const;
 

@@ -3,8 +3,8 @@
 // Claim SQ.OV (ours; proof: docs/proofs/ov_to_attention.md; compare AS23 Lemma 4.7)
 //   for    n_k >= 0 keys, n >= 0 queries, m >= 0, 0 < eps_a < 1/2, a_i, b_j in {0,1}^m
 //   builds Q: n x (m+1) rows s(a_i, 1); K: (n_k+1) x (m+1) rows -s(b_j, 0) and (0, c); V: (n_k+1) x 1 rows 1 and 0;
-//          scale 1/(m+1) as a double; all entries float32 numbers, |entries| <= B <= max(1, 1.001 sqrt((m+1) ln(rho
-//          n_k)))
+//          scale 1/(m+1) as a double; all entries float32 numbers,
+//          |entries| <= B <= max(1, 1.001 sqrt((m+1) ln(rho n_k)))
 //   then   row i has a partner  =>  u_i > 1/2 + eps_a;  otherwise  u_i < 1/2 - eps_a
 //   kind   exact sizes; the numbers stored are proved to do so, each time, by interval arithmetic
 // Notation  u_i output of row i; rho = ((1 + 2 eps_a)/(1 - 2 eps_a))^2; s, c from threshold_key.hpp
@@ -48,9 +48,8 @@ class OvToAttention {
   /// Builds the attention instance of claim SQ.OV.
   ///
   /// Determinism  depends on source and parameters only
-  /// Errors       Error(parameter) if the dimensions of the two sides differ; Error(resource) if the matrices do not
-  /// fit
-  ///              into the address space; Error(interrupted) on request
+  /// Errors       Error(parameter) if the dimensions of the two sides differ; Error(resource) if the matrices do
+  ///              not fit into the address space; Error(interrupted) on request
   Target::Instance reduce(const Source::Instance& source, const Execution& execution = {}) const;
 
   /// Returns for every row whether the answer claims an orthogonal partner: output(i, 0) > 1/2. Right for all rows if
@@ -62,10 +61,9 @@ class OvToAttention {
 
   /// Finds the partner of the first flagged row by one scan of B. O(n + n_k m/64).
   ///
-  /// Returns  the pair, or nothing if no row is flagged; rows that are not flagged are believed here (verifiers scan
-  /// them) Errors   OracleRefuted with the row if that row has no partner, and those of row_flags; Error(parameter) if
-  /// target is
-  ///          not an instance made from source (its sizes differ)
+  /// Returns  the pair, or nothing if no row is flagged; other rows are believed here (verifiers scan them)
+  /// Errors   OracleRefuted with the row if that row has no partner, and those of row_flags; Error(parameter) if the
+  ///          target is not an instance made from source (its sizes differ)
   Source::Answer lift(const Source::Instance& source, const Target::Instance& target,
                       const Target::Answer& answer) const;
 

@@ -8,10 +8,9 @@
 //   entries <= s <= 1.001 max(2^-20, sqrt(d~ L / (near_units - far_units)))
 //   kind   the inequalities are proved by interval arithmetic for the very numbers stored, each time
 // Notation  h = ln((1 + 2 eps_a)/(1 - 2 eps_a)) = (ln rho)/2, L = ln n + 2h = ln(rho n), d~ = dim + num_extra
-// Notes     The ideal numbers are irrational. s is the ideal value rounded up to 12 significant bits, which widens the
-// gap a
-//           little, and the extra key is chosen inside the room that this gives. 12 bits make s^2 a float32 number too,
-//           so that a float32 kernel forms the products of the logits without rounding.
+// Notes     The ideal numbers are irrational. s is the ideal value rounded up to 12 significant bits, which widens
+//           the gap a little, and the extra key is chosen inside the room that this gives. 12 bits make s^2 a float32
+//           number too, so that a float32 kernel forms the products of the logits without rounding.
 #pragma once
 
 #include <subquad/exact/interval.hpp>
@@ -52,18 +51,18 @@ struct ThresholdKey {
 
 /// Chooses the numbers and proves the claim SQ.KEY for them.
 ///
-/// num_extra is the least integer e >= 1 that is proved to be at least |y|, y = (near + far)/2 + (near - far) ln
-/// n/(2L): then the extra key's entries are no larger than the others. Hence e <= max(1, ceil(|near + far|/2),
-/// near_units). Errors  Error(parameter) unless far_units < near_units; Error(resource) for num_keys or dim of 2^62 and
-/// more
+/// num_extra is the least integer e >= 1 that is proved to be at least |y|,
+/// y = (near + far)/2 + (near - far) ln n/(2L): then the extra key's entries are no larger than the others.
+/// Hence e <= max(1, ceil(|near + far|/2), near_units).
+///
+/// Errors  Error(parameter) unless far_units < near_units; Error(resource) for num_keys or dim of 2^62 and more
 ThresholdKey choose_threshold_key(const LogitGap& gap, const Tolerance& tolerance);
 
 /// Returns for every row whether output(i, 0) > 1/2.
 ///
-/// Errors  OracleRefuted with the row for a value that is NaN, infinite, or not in [-1/2, 3/2]: true values are in [0,
-/// 1] and
-///         eps_a < 1/2. Error(parameter) if the output has not one row a query and one column a value column, or if
-///         there is no value column.
+/// Errors  OracleRefuted with the row for a value that is NaN, infinite, or not in [-1/2, 3/2]: true values are in
+///         [0, 1] and eps_a < 1/2. Error(parameter) if the output has not one row a query and one column a value
+///         column, or if there is no value column.
 std::vector<bool> rows_above_half(const problems::Attention::Instance& target,
                                   const problems::Attention::Answer& answer);
 

@@ -38,7 +38,9 @@ struct DimacsFile {
 /// Throws Error(input) in both modes for: an unreadable stream (a directory), no header, a second header, `p wcnf`,
 /// `p inccnf`, `p knf` and other formats, XOR lines (`x`), cubes (`a`), a variable above the header's, a header above
 /// kMaxVariables, numbers that overflow, `-0`, anything else that is not a number, NUL bytes. Error(resource) when
-/// memory runs out. Cost     one pass, O(bytes) time, memory O(formula) and not O(line) or O(header's counts)
+/// memory runs out.
+///
+/// Cost     one pass, O(bytes) time, memory O(formula) and not O(line) or O(header's counts)
 DimacsFile read_dimacs(std::istream& in, const std::string& name, DimacsMode mode = DimacsMode::lenient);
 
 /// Writes provenance and kept comments, the header and the clauses in their order: single spaces, LF, final newline.

@@ -6,8 +6,7 @@
 // variable is a function of the factors, so models and ordered pairs of factors correspond one to one.
 //
 // References  Dadda: Some schemes for parallel multipliers (Alta Frequenza 1965), for adding by columns
-//             Horie, Watanabe: Hard instance generation for SAT (ISAAC 1997), for factoring as a source of hard
-//             formulas
+//             Horie, Watanabe: Hard instance generation for SAT (ISAAC 1997), for factoring as a source
 #pragma once
 
 #include <subquad/sat/cnf.hpp>

@@ -42,12 +42,10 @@ Graph petersen_graph();
 /// A random simple graph with all degrees equal. Close to uniform for small degrees, as num_vertices grows.
 ///
 /// Ranges      degree < num_vertices (or both 0), degree * num_vertices even; else Error(parameter)
-/// Randomness  `seed`; pairs free half-edges one by one and starts again when stuck; above degree (num_vertices-1)/2
-/// the
-///             complement of such a graph
+/// Randomness  `seed`; pairs free half-edges one by one and starts again when stuck; above degree
+///             (num_vertices-1)/2 the complement of such a graph
 /// Cost        O(vertices * degree^2) expected
-/// Reference   Steger, Wormald: Generating random regular graphs quickly (Combinatorics, Probability and Computing
-/// 1999)
+/// Reference   Steger, Wormald: Generating random regular graphs quickly (Combin. Probab. Comput. 1999)
 Graph random_regular_graph(std::uint32_t num_vertices, std::uint32_t degree, std::uint64_t seed);
 
 }  // namespace subquad::sat

@@ -25,8 +25,7 @@ namespace subquad::sat {
 /// Shapes  charge: one value a vertex
 /// Ranges  max_width in 3..16: no clause is wider
 /// Errors  Error(parameter) for a wrong number of charges, a width out of range, a bad graph (check_graph), or more
-/// than
-///         kMaxVariables variables
+///         than kMaxVariables variables
 Cnf tseitin_parity(const Graph& graph, const std::vector<bool>& charge, std::uint32_t max_width = 4);
 
 /// Draws charges, uniform among those whose total over all vertices is odd (or even). Randomness: `seed`.

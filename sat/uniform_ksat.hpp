@@ -4,8 +4,7 @@
 // clauses may repeat. For k = 3 the fraction of satisfiable formulas drops at m/n near 4.26, where solvers suffer most.
 //
 // References  Mitchell, Selman, Levesque: Hard and easy distributions of SAT problems (AAAI 1992)
-//             Crawford, Auton: Experimental results on the crossover point in random 3-SAT (Artificial Intelligence
-//             1996)
+//             Crawford, Auton: Experimental results on the crossover point in random 3-SAT (Artif. Intell. 1996)
 #pragma once
 
 #include <subquad/sat/cnf.hpp>

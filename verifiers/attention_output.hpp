@@ -51,9 +51,8 @@ struct AttentionOutputReport {
 /// Decides |output(i,j) - Att(i,j)| <= tolerance for each entry of the chosen rows.
 ///
 /// Shapes   instance as problems::Attention, output: n x d_v
-/// Returns  certified iff every entry is proved within; refuted iff some entry is proved outside (NaN and infinities
-/// are
-///          outside); else undecided. The instance's own log_tolerance is not used.
+/// Returns  certified iff every entry is proved within; refuted iff some entry is proved outside (NaN and
+///          infinities are outside); else undecided. The instance's own log_tolerance is not used.
 /// Ranges   tolerance >= 0, finite
 /// Threads  over rows; result independent of their number
 /// Cost     O(rows n_k (d + d_v)) double operations, plus MPFR for the rows that need it

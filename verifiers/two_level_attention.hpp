@@ -8,7 +8,7 @@
 // Claim SQ.TWOLEVEL  (ours; proof: docs/proofs/two_level_attention.md)
 //   for    finite Q, K, V, scale that two_level_structure recognises (it reads the matrices; no reduction is trusted)
 //   then   u_i = (S v_r + sum_s m_s w_s v_s) / (S + sum_s m_s w_s), S = sum_h count_h e^{nu |h - h0|}, enclosed in MPFI
-//   check  tests/verifiers/two_level_attention_test.cpp    control: a histogram off by one
+//   check  tests/verifiers/two_level_attention_test.cpp    control: a key dropped from the histogram
 #pragma once
 
 #include <subquad/verifiers/attention_output.hpp>

@@ -31,8 +31,8 @@ struct TwoLevelStructure {
   BitMatrix b;                                 ///< regular keys x bit_columns
   double x0 = 0.0, x1 = 0.0, z0 = 0.0, z1 = 0.0;
   Statistic statistic = Statistic::inner_product;
-  std::uint64_t regular_key =
-      0;  ///< index of one regular key: its entries on constant columns and its row of V serve all
+  /// Index of one regular key: its entries on constant columns and its row of V serve all.
+  std::uint64_t regular_key = 0;
   std::vector<SpecialKey> special;
 };
 
