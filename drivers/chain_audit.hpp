@@ -52,7 +52,7 @@ struct AuditTask {
 };
 
 struct ChainAudit {
-  /// certified: every check that ran passed; refuted: some row is proved wrong; undecided: not audited, or MPFR gave up.
+  /// certified: every check that ran passed; refuted: a row is proved wrong; undecided: not audited, or MPFR gave up.
   Verdict verdict = Verdict::undecided;
   std::uint64_t num_rows = 0;
   std::uint64_t num_flags = 0;

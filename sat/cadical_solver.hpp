@@ -18,7 +18,7 @@ namespace subquad::sat {
 /// Returns      a model (variables that occur nowhere are false), or nothing if the solver found no model to exist
 /// Determinism  the same formula gives the same answer; re-entrant
 /// Cost         exponential time in the worst case; memory O(literals), not O(num_variables)
-/// Errors       Error(interrupted) soon after execution.stop becomes true; Error(internal) if the solver gives no answer
+/// Errors       Error(interrupted) soon after execution.stop becomes true; Error(internal) without an answer
 CnfSat::Answer solve_with_cadical(const Cnf& formula, const Execution& execution = {});
 
 /// Returns the version that the linked CaDiCaL library reports of itself (Debian's package 1.5.3 says "sc2021").
