@@ -34,8 +34,8 @@ struct StreamingSoftmaxTask {
 };
 
 /// Shape of the tiles, the same for every target.
-inline constexpr std::size_t kQueryBlock = 64;  ///< queries a task of a thread
-inline constexpr std::size_t kKeyTile = 192;    ///< keys between two updates of the running maximum
+inline constexpr std::size_t kQueryBlock = 64;   ///< queries a task of a thread
+inline constexpr std::size_t kKeyTile = 192;     ///< keys between two updates of the running maximum
 inline constexpr std::size_t kDepthBlock = 256;  ///< coordinates of a key panel kept in the first-level cache
 
 }  // namespace subquad::attention
