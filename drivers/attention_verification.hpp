@@ -37,8 +37,8 @@ AttentionVerification verify_attention_output(const problems::Attention::Instanc
 AttentionVerification verify_attention_answer(const std::vector<std::string>& files,
                                               const AttentionVerificationOptions& options, VerbCommand& command);
 
-/// Verifies files {Q.npy, K.npy, V.npy, OUT.npy}. Throws Error(parameter) without a tolerance or for shapes that do not
-/// fit.
+/// Verifies files {Q.npy, K.npy, V.npy, OUT.npy}.
+/// Throws Error(parameter) without a tolerance or for shapes that do not fit.
 AttentionVerification verify_attention_arrays(const std::vector<std::string>& files,
                                               const AttentionVerificationOptions& options, VerbCommand& command);
 

@@ -32,8 +32,7 @@ struct ChainPlan {
 };
 
 /// The chain's reductions with their parameters, from the registry.
-/// Throws Error(unsupported) for the paper's parameters on the direct route or with a kernel that is not in the log
-/// domain.
+/// Throws Error(unsupported) for the paper's parameters on the direct route, or with a kernel outside the log domain.
 std::vector<PathStep> chain_path(const ChainOptions& options, const attention::Kernel& kernel);
 
 /// Plans a run. Allocates nothing but the plan. Throws as chain_path; Error(resource) for powers nobody can build.

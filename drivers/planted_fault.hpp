@@ -24,9 +24,9 @@ struct PlantedFault {
 /// Reads "drop-key:J" or "add:ROW:X". Throws Error(parameter) for anything else.
 PlantedFault parse_planted_fault(const std::string& text);
 
-/// Returns the kernel with the fault in it; the name says so. Running it throws Error(parameter) if the key or row does
-/// not exist, or if the only key would be dropped. In the log domain the enclosure of ln(u + amount) is rounded to
-/// nearest.
+/// Returns the kernel with the fault in it; the name says so. In the log domain the enclosure of ln(u + amount) is
+/// rounded to nearest. Running it throws Error(parameter) if the key or row does not exist, or if the only key would be
+/// dropped.
 attention::Kernel with_planted_fault(const attention::Kernel& kernel, const PlantedFault& fault);
 
 }  // namespace subquad::drivers

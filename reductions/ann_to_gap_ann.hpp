@@ -1,8 +1,8 @@
 // (1+eps)-ANN -> GapANN: binary search over thresholds, then halving of the keys (a Turing reduction).
 //
 // Claim ANN.DEC  (folklore since Indyk and Motwani 1998; integer form ours: docs/reductions/ann_to_gap_ann.md)
-//   for    D coordinates, n_k >= 1 keys, eps = eps_num / eps_den >= 0, and any correct GapANN oracle (arbitrary outside
-//          the promise)
+//   for    D coordinates, n_k >= 1 keys, eps = eps_num / eps_den >= 0, and any GapANN oracle that is right inside its
+//          promise (and arbitrary outside)
 //   gives  for every query a value <= dmin and a key at distance <= floor((1+eps) value)
 //   calls  every query is asked at most ceil(log2 #thresholds) + ceil(log2 n_k) times; queries with the same midpoint
 //          share a call. #thresholds = D + 1, or about 1/eps' + log(eps' D)/eps' with the grid

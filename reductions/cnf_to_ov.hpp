@@ -57,8 +57,8 @@ class CnfToOv {
 
   /// The model whose bits are the two indices of the pair; "unsatisfiable" if there is none. O(dim + n).
   /// Throws OracleRefuted (row = index in A) if the pair does not exist or is not orthogonal; Error(parameter) if
-  /// `target` cannot have come from `formula`. The answer "none" is passed on unverified: only the oracle knows all
-  /// pairs.
+  /// `target` cannot have come from `formula`. The answer "none" is passed on unverified: only the oracle has seen
+  /// every pair.
   sat::CnfSat::Answer lift(const sat::Cnf& formula, const problems::OrthogonalVectors::Instance& target,
                            const problems::OrthogonalVectors::Answer& answer) const;
 

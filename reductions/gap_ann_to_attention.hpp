@@ -78,8 +78,8 @@ class GapAnnToAttention {
   ///
   /// refined  row_flags()
   /// paper    compares the enclosures answer.log_column with ln(2 t~). An enclosure around the threshold leaves a row
-  ///          outside the promise at far (any answer is right) and is otherwise Error(undecided): O(n_k d/64) for such
-  ///          rows
+  ///          outside the promise at far (any answer is right) and is otherwise Error(undecided); which one it is costs
+  ///          O(n_k d/64) for such a row
   /// Errors   those of row_flags; paper: Error(unsupported) if the answer has no log_column, OracleRefuted for
   ///          an enclosure that is empty or NaN; Error(parameter) if target is not of the size that source gives or
   ///          answer not of target's

@@ -4,8 +4,8 @@
 //   for    a_i, b_j in {0,1}^d, d >= 0
 //   builds points of 3d bits, f(0) = 001, f(1) = 010 on the a side, g(0) = 011, g(1) = 101 on the b side;
 //          r_yes = d, r_no = d + 2
-//   then   dist(f(a_i), g(b_j)) = d + 2 <a_i, b_j>: row i is near  <=>  a_i has an orthogonal partner; no row is
-//          outside the promise
+//   then   dist(f(a_i), g(b_j)) = d + 2 <a_i, b_j>; so row i is near  <=>  a_i has an orthogonal partner,
+//          and no row is outside the promise
 //   kind   exact sizes; optimal in length and in gap ratio among all such codes (hamming_gadgets.hpp)
 //   check  tests/battery    control: one gadget bit flipped
 // Notation  balanced: d is rounded up to even by a (0,0) coordinate and odd coordinates use the complemented code; then
