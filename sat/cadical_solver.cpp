@@ -36,8 +36,7 @@ std::vector<std::uint32_t> occurring_variables(const Cnf& formula) {
 
 CnfSat::Answer solve_with_cadical(const Cnf& formula, const Execution& execution) {
   execution.check_stop();
-  // CaDiCaL allocates for every variable up to the largest, so it is given the occurring ones under numbers without
-  // gaps.
+  // CaDiCaL allocates for every variable up to the largest, so it is given the occurring ones, renumbered without gaps.
   const std::vector<std::uint32_t> variables = occurring_variables(formula);
   StopTerminator terminator(execution);
   CaDiCaL::Solver solver;

@@ -26,8 +26,8 @@ void check_graph(const Graph& graph);
 /// Returns the indices of the edges at each vertex, ascending. Throws as check_graph. O(vertices + edges).
 std::vector<std::vector<std::uint64_t>> incident_edges(const Graph& graph);
 
-/// Returns the number of each vertex's component; components are numbered by their smallest vertex. Throws as
-/// check_graph.
+/// Returns the number of each vertex's component; components are numbered by their smallest vertex.
+/// Throws as check_graph does.
 std::vector<std::uint32_t> components(const Graph& graph);
 
 /// The cycle on n vertices. Throws Error(parameter) if n < 3.

@@ -1,9 +1,8 @@
-// Pigeonhole formulas: every pigeon sits in a hole, no two in the same. Unsatisfiable iff there are more pigeons than
-// holes.
+// Pigeonhole formulas: every pigeon sits in a hole, no two in the same. Unsatisfiable iff pigeons outnumber holes.
 //
 // Variable pigeon * holes + hole says "this pigeon sits in this hole". One clause a pigeon, one a hole and pair of
-// pigeons: pigeons + holes * binom(pigeons, 2). With holes + 1 pigeons every resolution refutation is exponentially
-// long.
+// pigeons: pigeons + holes * binom(pigeons, 2). With holes + 1 pigeons all resolution refutations are of exponential
+// length.
 //
 // References  Cook, Reckhow: The relative efficiency of propositional proof systems (JSL 1979)
 //             Haken: The intractability of resolution (TCS 1985)

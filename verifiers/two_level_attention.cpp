@@ -64,8 +64,8 @@ CountFunction best_count() {
   return count_portable;
 }
 
-// Everything that does not depend on the row, at one precision. Logits are scale * (offset + slope_weight |a| + slope
-// h).
+// Everything that does not depend on the row, at one precision.
+// Logits are scale * (offset + slope_weight |a| + slope h).
 class Evaluator {
  public:
   Evaluator(const Attention::Instance& instance, const TwoLevelStructure& s, int precision)

@@ -1,5 +1,4 @@
-// Two-level attention verifier: exact integer audit of attention outputs whose queries and keys are bit vectors in
-// disguise.
+// Two-level attention verifier: exact integer audit of outputs whose queries and keys are bit vectors in disguise.
 //
 // Instances built from bit vectors have logits that take few values: each is an affine function of an integer statistic
 // (an inner product or a Hamming distance). The statistic's histogram, a row of n_k popcounts, then determines the
@@ -21,8 +20,8 @@ namespace subquad::verifiers {
 ///
 /// Two-level: up to columns that are constant, all entries of Q are in {x0, x1} and those of all but few keys (the
 /// regular ones: those with the commonest row of V) in {z0, z1}, with x0 = 0 or x0 = -x1; the other, special keys are
-/// constant on these columns and have at most 64 different rows. OV and GapANN instances under subquad's reductions
-/// have this form.
+/// constant on these columns and have at most 64 different rows. The instances that subquad's reductions make from OV
+/// and GapANN have this form.
 ///
 /// Returns  nothing if the instance is not of this form; else the report (entries_by_double counts entries decided from
 ///          the histogram, entries_by_mpfr those that needed the row's full evaluation at higher precision)

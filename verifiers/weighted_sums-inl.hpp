@@ -66,8 +66,7 @@ HWY_INLINE Vector weight(Vector logit, Vector shift) {
   return hn::IfThenElseZero(hn::Ge(exponent, hn::Set(d, kSmallestExponent)), hn::Mul(polynomial, power));
 }
 
-/// Logits of 4 queries (rows `stride` apart) with one panel of keys: panel: dim x panel_keys; out: rows `out_stride`
-/// apart.
+/// Logits of 4 queries (rows `stride` apart) with one panel of keys (dim x panel_keys); out: rows `out_stride` apart.
 HWY_INLINE void logits_of_panel(const double* HWY_RESTRICT query, std::size_t dim, const double* HWY_RESTRICT panel,
                                 double* HWY_RESTRICT out, std::size_t out_stride) {
   const Tag d;

@@ -1,5 +1,4 @@
-// Weighted sums: the double arithmetic under the attention verifier, in tiles, for the best instruction set of the
-// machine.
+// Weighted sums: the double arithmetic under the attention verifier, in tiles, for the machine's best instruction set.
 //
 // For base-2 logits y_j = <query, key_j> it computes 2^-M * sum_j 2^(y_j) v_jc for each column c of v, and the same
 // with v = 1, where M is the ceiling of the largest computed y_j of the query. What is promised about the rounding is

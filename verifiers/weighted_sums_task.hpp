@@ -1,5 +1,4 @@
-// One unit of work of the weighted sums: what the dispatcher hands to the vector code. Plain pointers, all
-// vector-aligned.
+// One unit of work of the weighted sums: what the dispatcher hands to the vector code. Plain aligned pointers.
 #pragma once
 
 #include <cstddef>

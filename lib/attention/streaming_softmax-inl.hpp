@@ -1,8 +1,7 @@
 // Streaming softmax for one SIMD target, the outer half: ranges of keys, blocks of queries, tiles of keys.
 //
 // Page: docs/kernels/streaming_softmax.md. Keys and values are packed once, shared by all threads, in ranges that fit a
-// budget; with more than one range the running maximum, weight sum and unnormalised output of every query wait in
-// memory.
+// budget; between two ranges the running maximum, weight sum and unnormalised output of every query wait in memory.
 //
 // Included once per SIMD target: the guard below toggles on purpose.
 #if defined(SUBQUAD_ATTENTION_STREAMING_SOFTMAX_INL_HPP_) == defined(HWY_TARGET_TOGGLE)

@@ -1,8 +1,8 @@
 // Exact attention by streaming softmax: O(n d) memory, never an n x n matrix.
 //
 // One pass over the keys in tiles keeps, per query, the running maximum logit, the running sum of weights and the
-// running weighted sum of values, rescaled when the maximum grows (Milakov & Gimelshein 2018; Rabe & Staats 2021; Dao
-// et al. 2022).
+// running weighted sum of values, rescaled when the maximum grows
+// (Milakov & Gimelshein 2018; Rabe & Staats 2021; Dao et al. 2022).
 #pragma once
 
 #include <subquad/core/execution.hpp>

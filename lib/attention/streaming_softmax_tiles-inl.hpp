@@ -70,8 +70,8 @@ struct ValuePanels {
 };
 
 /// A range of keys and values, packed once and read by all threads.
-///   k: [panel][coordinate][kPanel keys]; v: [value panel][key][its columns], or the bare column if d_v = 1; both
-///   padded with 0
+///   k: [panel][coordinate][kPanel keys], padded with 0
+///   v: [value panel][key][its columns], or the bare column if d_v = 1, padded with 0
 template <class T>
 struct PackedKeys {
   TileBuffer<T> k;

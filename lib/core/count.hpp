@@ -21,8 +21,7 @@ std::uint64_t ceil_log2(const Count& x);
 /// Returns log2(x) as a double (estimate, relative error about 1e-15; for printing and cost models). x >= 1.
 double log2_estimate(const Count& x);
 
-/// Returns the count as a person writes it: all digits below 10^7, else "3.36e7" with " (2^25)" added when it is a
-/// power of two.
+/// Returns the count as a person writes it: all digits below 10^7, else "3.36e7"; a power of two gets " (2^25)" behind.
 std::string describe(const Count& x);
 
 /// Returns a number of bytes as a person writes it: "17.2 MiB".

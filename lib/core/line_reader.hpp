@@ -57,8 +57,7 @@ std::vector<std::string_view> split_words(std::string_view line);
 /// Parses a decimal integer that fills the whole word (an optional sign, digits). Empty if it is none or overflows.
 std::optional<std::int64_t> parse_int(std::string_view word);
 
-/// Parses a finite real that fills the whole word (decimal or hexadecimal floating point, locale-independent). Empty if
-/// it is none.
+/// Parses a finite real that fills the whole word (decimal or hexadecimal, whatever the locale). Empty if it is none.
 std::optional<double> parse_real(std::string_view word);
 
 /// Shows a piece of unknown input inside a message: at most 40 bytes, control and non-ASCII bytes escaped, in quotes.

@@ -1,8 +1,7 @@
-// Approximate attention computation, AAttC(n, d, B, eps_a) (AS23 Definition 1.2): softmax attention within an additive
-// error.
+// Approximate attention, AAttC(n, d, B, eps_a) (AS23 Definition 1.2): softmax attention within an additive error.
 //
-// Att(Q,K,V) = D^-1 A V with A = exp(scale * Q K^T) entrywise and D = diag(A 1). Output T with |T - Att| <= eps_a
-// entrywise.
+// Att(Q,K,V) = D^-1 A V with A = exp(scale * Q K^T) entrywise and D = diag(A 1).
+// An answer is a matrix T with |T - Att| <= eps_a entrywise.
 #pragma once
 
 #include <subquad/core/problem.hpp>

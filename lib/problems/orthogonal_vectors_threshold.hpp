@@ -1,5 +1,4 @@
-// Random OV models: expected number of orthogonal pairs, its variance, and the parameters that hit a wanted
-// expectation.
+// Random OV models: expected number of orthogonal pairs, its variance, and the parameters for a wanted expectation.
 //
 // Model  iid(p): each coordinate of each vector is one with probability p, independently.
 // Model  cw: each vector is a uniform one of its weight; pair events are then pairwise independent, so that the number

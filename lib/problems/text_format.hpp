@@ -39,8 +39,8 @@ class Reader {
  public:
   Reader(std::istream& in, const std::string& name) : lines_(in, name) {}
 
-  /// Reads the next line that is no comment; false at the end. Throws Error(input) for a blank line and for a last line
-  /// without line feed.
+  /// Reads the next line that is no comment; false at the end.
+  /// Throws Error(input) for a blank line and for a last line without line feed.
   bool next();
   /// The same, but the end of the file is an error: "file ends ..., expected WHAT".
   void need(std::string_view what);

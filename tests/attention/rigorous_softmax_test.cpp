@@ -71,8 +71,8 @@ int rows_outside(const Instance& instance, const std::vector<LogEnclosure>& encl
   return outside;
 }
 
-// ln u = -ln(1 + e^(x_1 - x_0)): -ln 2 if both are equal, and -5000 to far more digits than doubles have if they differ
-// by 5000.
+// ln u = -ln(1 + e^(x_1 - x_0)): -ln 2 if both are equal; -5000 if they differ by 5000, to far more digits than doubles
+// have.
 TEST(RigorousSoftmax, HandCheckedExamples) {
   const LogEnclosure half = log_softmax_enclosures(two_keys(3, 3)).front();
   EXPECT_LE(half.log_low, -0.69314718055994531);

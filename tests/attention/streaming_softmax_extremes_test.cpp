@@ -25,8 +25,8 @@ INSTANTIATE_TEST_SUITE_P(Targets, StreamingSoftmaxExtremes, ::testing::ValuesIn(
 
 TEST_P(StreamingSoftmaxExtremes, WeightsAreAccurateToAFewUlp) {
   // Two keys with logits 0 and x ln 2 and values 0 and 1: the output is 2^x / (1 + 2^x). The scale ln 2 makes the
-  // kernel's base-2 factor exactly 1, so x reaches the exponential unrounded. 1 ulp = 2 u, the sum and the quotient u
-  // each.
+  // kernel's base-2 factor exactly 1, so x reaches the exponential unrounded.
+  // 1 ulp = 2 u; the sum and the quotient add u each.
   for_each_mode([](auto mode) {
     using Mode = decltype(mode);
     using T = typename Mode::Arithmetic;

@@ -5,8 +5,8 @@
 //   determinism  built again, with another number of threads, the target is the same
 //   lift         every answer that a correct oracle may give lifts to an answer that is right by the source's
 //                definition, and that says yes exactly where brute force does
-//   refute       an answer that claims too much is refuted, or what it lifts to is right nevertheless (sources with
-//                witnesses)
+//   refute       for sources with witnesses, an answer that claims too much is refuted, or what it lifts to is right
+//                nevertheless
 //   law          what the theorem says beyond that: source witnesses push forward, counts and distances agree
 //   solve        the oracle form gives right answers with the reference solver and with a capricious but correct oracle
 //   round trip   instance, target and answers survive their text formats, and the answer file names its instance

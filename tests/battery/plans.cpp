@@ -91,8 +91,7 @@ std::string distances_tell_inner_products(const ParameterValues&, const AnyInsta
 }
 
 /// Rows that have to be flagged have an output of 1/2 + eps_a at least, rows that must not be 1/2 - eps_a at most.
-/// Decided in doubles with room for their rounding; instances whose tolerance doubles do not show are left to the
-/// lifts.
+/// Decided in doubles with room for their rounding; where doubles do not show the tolerance, the lifts decide.
 template <class Flag>
 std::string margin(const Attention::Instance& attention, std::uint64_t rows, Flag flag_of) {
   constexpr double kRounding = 1e-9;

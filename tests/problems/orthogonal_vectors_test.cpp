@@ -90,8 +90,8 @@ RC_GTEST_PROP(OrthogonalVectors, AgreesWithTheDefinition, ()) {
   RC_ASSERT(Ov::check(instance, answer).verdict == Verdict::certified);
 }
 
-/// 300 x 2500 vectors without an orthogonal pair but for `planted` ones: more rows than a block of A, more words than a
-/// tile of B.
+/// 300 x 2500 vectors without an orthogonal pair but for `planted` ones.
+/// More rows than a block of A, more words than a tile of B.
 Ov::Instance sparse_witnesses(std::uint64_t dim, std::uint64_t planted, Random& random) {
   Ov::Instance instance{BitMatrix(300, dim), BitMatrix(2500, dim)};
   for (BitMatrix* side : {&instance.a, &instance.b})

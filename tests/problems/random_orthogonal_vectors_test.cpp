@@ -37,8 +37,8 @@ TEST(IidVectors, DensityAndPairProbabilityAreAsStated) {
 }
 
 TEST(IidVectors, VarianceIsAsStated) {
-  // The second moment is measured through an event, whose frequency has a binomial law: both pairs of a 1 x 2 instance
-  // are orthogonal.
+  // The second moment is measured through an event, whose frequency has a binomial law: that both pairs of a 1 x 2
+  // instance are orthogonal.
   Random random(2);
   const double p = 0.4;
   const Shape shape{1, 2, 5};

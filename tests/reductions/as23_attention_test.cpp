@@ -1,5 +1,4 @@
-// Mode paper of gap_ann_to_attention: AS23 Lemma 4.7 with its constants, on instances small enough for exact
-// enclosures.
+// Mode paper of gap_ann_to_attention: AS23 Lemma 4.7 with its constants, on instances small enough to enclose.
 #include "attention_enclosure.hpp"
 #include "gap_ann_instances.hpp"
 

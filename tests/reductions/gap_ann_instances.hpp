@@ -1,5 +1,4 @@
-// GapANN instances for tests: random ones with planted distances, adversarial ones, and the promise from the
-// definition.
+// GapANN instances for tests: random with planted distances, adversarial, and the promise from its definition.
 #pragma once
 
 #include <subquad/core/random.hpp>

@@ -237,8 +237,8 @@ std::uint64_t unrelaxed_key(const GapSearch& search, std::uint64_t near, std::ui
 }
 
 // The control of claim ANN.DEC. e = 1/8, base 64: the row's nearest key is within 72, a yes at (72, 82) is worth 81.
-// The oracle says yes for the left half because of the key at 80, as it may, and never says yes outside the promise
-// again.
+// The oracle says yes for the left half because of the key at 80, as it may, and outside the promise says no from then
+// on.
 TEST(GapSearch, AThresholdThatIsNotRelaxedLosesTheKey) {
   const Distances distances = {{80, 200, 64, 200}};
   const GapFactor factor(217, 512, 3);  // (9/8)^3 = 1 + 217/512

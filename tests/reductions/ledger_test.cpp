@@ -10,8 +10,8 @@
 namespace subquad::reductions {
 namespace {
 
-/// 3-SAT at the threshold through OV and the three-bit gadget: one call, N = 2^(n/2) a side, 3 round(4.26 n)
-/// coordinates.
+/// 3-SAT at the threshold through OV and the three-bit gadget.
+/// One call, N = 2^(n/2) a side, 3 round(4.26 n) coordinates.
 Ledger worked_example(std::uint64_t n) {
   Ledger ledger(static_cast<double>(n));
   const auto clauses = static_cast<std::uint64_t>(std::llround(4.26 * static_cast<double>(n)));

@@ -186,8 +186,8 @@ TEST(OvToAttention, GapIsAttainedByAdversarialInputs) {
       expect_claim(ov, target, eps);
       const RowEnclosure near = enclose_row(target, 0);
       const RowEnclosure far = enclose_row(target, 1);
-      // No better bound is possible: both rows come within 1 % of it, and their logits within the proved widening 0.002
-      // L.
+      // No better bound is possible: both rows come within 1 % of it, and their logits within the widening 0.002 L that
+      // is proved.
       EXPECT_LT(near.high, 1.01 * (0.5 + eps));
       EXPECT_GT(far.low, 0.99 * (0.5 - eps));
       const double h = std::log((1 + 2 * eps) / (1 - 2 * eps));

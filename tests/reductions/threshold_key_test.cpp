@@ -93,8 +93,7 @@ RC_GTEST_PROP(ThresholdKey, SeparatesForRandomGaps, ()) {
 }
 
 TEST(ThresholdKey, CombsTheExtraCoordinatesWhereOneEntryIsTooCoarse) {
-  // A million coordinates and a gap of one: equal float32 entries move w in steps of e ulp(c), too coarse for the
-  // window.
+  // A million coordinates and a gap of one: equal float32 entries move w in steps of e ulp(c), wider than the window.
   const LogitGap gap{600000, 599998, 5000, 1000000};
   const ThresholdKey key = choose_threshold_key(gap, Tolerance("0.25"));
   expect_sound(gap, key, 3.0);

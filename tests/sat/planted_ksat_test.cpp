@@ -29,8 +29,8 @@ RC_GTEST_PROP(PlantedKSat, TheModelSatisfiesTheFormula, (std::uint64_t seed, boo
 }
 
 TEST(PlantedKSat, AllowedClausesAreEquallyLikely) {
-  // 7 of the 8 sign patterns of each of binom(4,3) = 4 triples: 28 clauses, 28000 draws, 1000 each, standard
-  // deviation 31.1.
+  // 7 of the 8 sign patterns of each of binom(4,3) = 4 triples: 28 clauses.
+  // 28000 draws, 1000 each with standard deviation 31.1.
   const PlantedFormula planted = planted_ksat({.num_variables = 4, .clause_width = 3, .num_clauses = 28000}, 5);
   std::map<std::vector<std::uint32_t>, int> times;
   for (std::uint64_t c = 0; c < planted.formula.num_clauses(); ++c) {

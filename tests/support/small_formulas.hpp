@@ -1,5 +1,4 @@
-// Small formulas for tests: a rapidcheck generator leaning to degenerate forms, and counting models from the
-// definition.
+// Small formulas for tests: a rapidcheck generator that leans to degenerate forms, and models counted by definition.
 #pragma once
 
 #include <subquad/sat/cnf.hpp>
