@@ -1,4 +1,5 @@
 #include "attention_row.hpp"
+#include "chosen_rows.hpp"
 
 #include <subquad/core/error.hpp>
 #include <subquad/exact/interval.hpp>
@@ -175,22 +176,6 @@ struct Check {
   }
 };
 
-std::vector<std::uint64_t> chosen_rows(const Instance& instance, const AttentionOutputOptions& options) {
-  const auto num_rows = static_cast<std::uint64_t>(instance.q.rows());
-  std::vector<std::uint64_t> rows;
-  if (!options.rows) {
-    rows.resize(num_rows);
-    std::iota(rows.begin(), rows.end(), std::uint64_t{0});
-    return rows;
-  }
-  rows = *options.rows;
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  require(rows.empty() || rows.back() < num_rows, ErrorKind::parameter,
-          "attention output: row {} asked for, but there are {} rows", rows.empty() ? 0 : rows.back(), num_rows);
-  return rows;
-}
-
 void keep_first(std::vector<Finding>& findings, std::uint64_t max_reported) {
   std::sort(findings.begin(), findings.end(),
             [](const Finding& x, const Finding& y) { return std::pair(x.row, x.column) < std::pair(y.row, y.column); });
@@ -215,7 +200,7 @@ AttentionOutputReport verify_attention_output(const Instance& instance, const pr
   require(options.max_precision_bits >= 0 && options.max_precision_bits <= Interval::kMaxPrecisionBits,
           ErrorKind::parameter, "attention output: at most {} bits, expected 0 to {}", options.max_precision_bits,
           Interval::kMaxPrecisionBits);
-  const std::vector<std::uint64_t> rows = chosen_rows(instance, options);
+  const std::vector<std::uint64_t> rows = chosen_rows(options.rows, static_cast<std::uint64_t>(instance.q.rows()));
 
   AttentionOutputReport report;
   report.rows_checked = rows.size();

@@ -23,7 +23,7 @@ struct EntryEnclosure {
 
 /// What to look at, how hard to try, and how much to list.
 struct AttentionOutputOptions {
-  /// Rows to look at (0-based); empty optional: all rows.
+  /// Rows to look at (0-based), in any order, duplicates counting once; empty optional: all rows.
   std::optional<std::vector<std::uint64_t>> rows;
   int max_precision_bits = 4096;    ///< MPFR gives up (undecided) beyond this
   std::uint64_t max_reported = 16;  ///< at most so many refuted entries are listed

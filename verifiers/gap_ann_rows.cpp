@@ -1,8 +1,9 @@
+#include "chosen_rows.hpp"
+
 #include <subquad/core/error.hpp>
 #include <subquad/verifiers/gap_ann_rows.hpp>
 
 #include <algorithm>
-#include <numeric>
 
 namespace subquad::verifiers {
 
@@ -56,21 +57,6 @@ Least choose_least() {
   return least_portable;
 }
 #endif
-
-std::vector<std::uint64_t> chosen_rows(const std::optional<std::vector<std::uint64_t>>& rows, std::uint64_t count) {
-  std::vector<std::uint64_t> chosen;
-  if (!rows) {
-    chosen.resize(count);
-    std::iota(chosen.begin(), chosen.end(), std::uint64_t{0});
-    return chosen;
-  }
-  chosen = *rows;
-  std::sort(chosen.begin(), chosen.end());
-  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-  require(chosen.empty() || chosen.back() < count, ErrorKind::parameter, "row {} chosen, expected below {}",
-          chosen.empty() ? 0 : chosen.back(), count);
-  return chosen;
-}
 
 /// The nearest key of a row, by the definition, for the report.
 WrongGapRow exact_row(const problems::GapAnn::Instance& instance, std::uint64_t row, bool claimed_near) {

@@ -1,9 +1,10 @@
+#include "chosen_rows.hpp"
+
 #include <subquad/core/error.hpp>
 #include <subquad/verifiers/ov_witness.hpp>
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 namespace subquad::verifiers {
 
@@ -44,21 +45,6 @@ std::uint64_t first_disjoint(const BitMatrix& b, std::span<const std::uint64_t> 
   for (std::uint64_t j = begin; j < end; ++j)
     if (inner_product(a, b.row(j)) == 0) return j;
   fail(ErrorKind::internal, "rows {} to {} of B: the count and the search of orthogonal rows disagree", begin, end);
-}
-
-std::vector<std::uint64_t> chosen_rows(const std::optional<std::vector<std::uint64_t>>& rows, std::uint64_t count) {
-  std::vector<std::uint64_t> chosen;
-  if (!rows) {
-    chosen.resize(count);
-    std::iota(chosen.begin(), chosen.end(), std::uint64_t{0});
-    return chosen;
-  }
-  chosen = *rows;
-  std::sort(chosen.begin(), chosen.end());
-  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
-  require(chosen.empty() || chosen.back() < count, ErrorKind::parameter, "row {} of A chosen, expected below {}",
-          chosen.empty() ? 0 : chosen.back(), count);
-  return chosen;
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ struct WrongRow {
   std::optional<std::uint64_t> partner;  ///< the first partner if the truth is yes
 };
 
-/// Checks for each chosen row i whether flag[i] = "a_i has an orthogonal partner". Returns the wrong rows, ascending, at
-/// most `max_reported`. Without `rows` all are chosen; duplicates count once. O(rows num_b dim/64), leaving a row at its
-/// first partner; threads share the rows.
+/// Checks for each chosen row i whether flag[i] = "a_i has an orthogonal partner". Returns the wrong rows, ascending,
+/// at most `max_reported`. Without `rows` all are chosen; duplicates count once. O(rows num_b dim/64); a row is left at
+/// its first partner, and threads share the rows.
 ///
 /// Errors: Error(parameter) if there is not one flag a row of A, a chosen row is out of range, or dimensions differ;
 /// Error(interrupted) on a stop request.

@@ -1,3 +1,4 @@
+#include "chosen_rows.hpp"
 #include "two_level_structure.hpp"
 
 #include <subquad/core/error.hpp>
@@ -8,7 +9,6 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
-#include <numeric>
 
 namespace subquad::verifiers {
 namespace {
@@ -218,16 +218,7 @@ std::optional<AttentionOutputReport> verify_two_level_attention_output(const Att
   const auto structure = two_level_structure(instance);
   if (!structure) return std::nullopt;
 
-  std::vector<std::uint64_t> rows;
-  if (options.rows) {
-    rows = *options.rows;
-    for (const std::uint64_t i : rows)
-      require(i < static_cast<std::uint64_t>(output.rows()), ErrorKind::parameter, "row {} of {} asked for", i,
-              output.rows());
-  } else {
-    rows.resize(static_cast<std::size_t>(output.rows()));
-    std::iota(rows.begin(), rows.end(), std::uint64_t{0});
-  }
+  const std::vector<std::uint64_t> rows = chosen_rows(options.rows, static_cast<std::uint64_t>(output.rows()));
 
   AttentionOutputReport report;
   report.rows_checked = rows.size();
