@@ -50,7 +50,7 @@ GeneratedInstance random_attention(const RandomAttention& options, std::uint64_t
   instance.entry_bound = options.bound;
   instance.log_tolerance = std::log(options.tolerance);
   problems::validate(instance);
-  return {{std::string(Attention::kId), std::move(instance)}, std::nullopt, {}};
+  return {{std::string(Attention::kId), std::move(instance)}, std::nullopt, {}, {}, {}};
 }
 
 }  // namespace
@@ -85,7 +85,8 @@ void add_attention_families(CLI::App& gen, std::vector<Family>& families) {
   families.push_back(
       {"attention", app, [from](std::uint64_t, bool force) {
          InputSource input(from->file);
-         const sat::Cnf formula = sat::read_dimacs(input.stream(), from->file).formula;
+         sat::DimacsFile file = sat::read_dimacs(input.stream(), from->file);
+         const sat::Cnf& formula = file.formula;
          ChainOptions options;
          options.via = from->via == "direct" ? Via::direct : Via::gap_ann;
          options.tolerance = from->tolerance;
@@ -95,7 +96,7 @@ void add_attention_families(CLI::App& gen, std::vector<Family>& families) {
          need.bytes = plan.kernel.bytes;
          check_resources("building the attention instance", need, force);
          const auto instances = reduce_along(chain_path(options, kernel), {std::string(sat::CnfSat::kId), formula}, {});
-         return GeneratedInstance{instances.back(), std::nullopt, {}};
+         return GeneratedInstance{instances.back(), std::nullopt, {}, std::move(file.liberties), provenance({}, input)};
        }});
 }
 

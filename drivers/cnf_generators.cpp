@@ -19,7 +19,7 @@ namespace subquad::drivers {
 namespace {
 
 GeneratedInstance cnf(sat::Cnf formula) {
-  return {{std::string(sat::CnfSat::kId), std::move(formula)}, std::nullopt, {}};
+  return {{std::string(sat::CnfSat::kId), std::move(formula)}, std::nullopt, {}, {}, {}};
 }
 
 GeneratedInstance cnf_with_model(sat::Cnf formula, sat::Model model) {

@@ -50,7 +50,8 @@ int run_gen(const Invocation& invocation) {
   const Sizes sizes = problem.size(generated.instance);
   command.note("{}: {}{}{}", problem.id, describe(sizes), generated.note.empty() ? "" : "; ", generated.note);
 
-  Provenance provenance;
+  for (const std::string& liberty : generated.liberties) command.note("{}", liberty);
+  Provenance provenance = generated.source;
   provenance.command = command.command_line;
   provenance.seed = command.shared.seed;
   nlohmann::ordered_json report = {{"schema", "subquad.gen/1"},

@@ -3,6 +3,7 @@
 
 #include "resource_guard.hpp"
 
+#include <subquad/core/provenance.hpp>
 #include <subquad/reductions/registry.hpp>
 
 #include <CLI/CLI.hpp>
@@ -19,7 +20,9 @@ namespace subquad::drivers {
 struct GeneratedInstance {
   reductions::AnyInstance instance;
   std::optional<reductions::AnyAnswer> known;
-  std::string note;  ///< what the parameters came to, for people; may be empty
+  std::string note;                    ///< what the parameters came to, for people; may be empty
+  std::vector<std::string> liberties;  ///< what the reader of a source file forgave
+  Provenance source;                   ///< the source file and its digest, if the instance comes from one
 };
 
 /// How a family is made; `force` switches the resource guard off.

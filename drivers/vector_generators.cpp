@@ -20,7 +20,7 @@ using problems::OrthogonalVectors;
 
 template <class P>
 GeneratedInstance erased(problems::Generated<P> generated, std::string note = {}) {
-  GeneratedInstance result{{std::string(P::kId), std::move(generated.instance)}, std::nullopt, std::move(note)};
+  GeneratedInstance result{{std::string(P::kId), std::move(generated.instance)}, std::nullopt, std::move(note), {}, {}};
   if (generated.known) result.known = reductions::AnyAnswer{std::string(P::kId), std::move(*generated.known)};
   return result;
 }
@@ -144,19 +144,23 @@ void add_certain_vectors(CLI::App& kind, std::vector<Family>& families) {
       kind.add_subcommand("from-cnf", "The split-and-list vectors of a formula, as 'subquad reduce cnf ov' makes them");
   app->add_option("FILE", from->file, "DIMACS CNF; -: standard input")->required();
   app->add_option("--left-variables", from->left_variables, "Variables on the left (default: half, rounded up)");
-  families.push_back(
-      {"ov", app, [from](std::uint64_t, bool force) {
-         InputSource input(from->file);
-         const sat::Cnf formula = sat::read_dimacs(input.stream(), from->file).formula;
-         reductions::CnfToOv::Parameters parameters;
-         parameters.left_variables = from->left_variables;
-         const reductions::CnfToOv reduction(parameters);
-         ResourceNeed need;
-         need.bytes =
-             instance_bytes(OrthogonalVectors::kId, planned_sizes(reduction.size_bounds(), sat::CnfSat::size(formula)));
-         check_resources("listing the vectors", need, force);
-         return GeneratedInstance{{std::string(OrthogonalVectors::kId), reduction.reduce(formula)}, std::nullopt, {}};
-       }});
+  families.push_back({"ov", app, [from](std::uint64_t, bool force) {
+                        InputSource input(from->file);
+                        sat::DimacsFile file = sat::read_dimacs(input.stream(), from->file);
+                        const sat::Cnf& formula = file.formula;
+                        reductions::CnfToOv::Parameters parameters;
+                        parameters.left_variables = from->left_variables;
+                        const reductions::CnfToOv reduction(parameters);
+                        ResourceNeed need;
+                        need.bytes = instance_bytes(OrthogonalVectors::kId,
+                                                    planned_sizes(reduction.size_bounds(), sat::CnfSat::size(formula)));
+                        check_resources("listing the vectors", need, force);
+                        return GeneratedInstance{{std::string(OrthogonalVectors::kId), reduction.reduce(formula)},
+                                                 std::nullopt,
+                                                 {},
+                                                 std::move(file.liberties),
+                                                 provenance({}, input)};
+                      }});
 }
 
 struct GapOptions {

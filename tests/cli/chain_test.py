@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """subquad chain: verdicts, the audit, negative controls, kernels from outside, the resource guard, JSON."""
 
+import os
 import sys
+import time
+from pathlib import Path
 
 sys.dont_write_bytecode = True
 
@@ -84,6 +87,23 @@ class Verdicts(CommandTest):
         formula = EXAMPLES / "satlib-dialect.cnf"
         outs = {self.expect(SATISFIABLE, "chain", formula, "--threads", t, "--quiet").out for t in (1, 2, 3)}
         self.assertEqual(len(outs), 1)
+
+
+class PublicFormulas(CommandTest):
+    """SATLIB's uf20-01 .. 05, where they lie on this machine (SUBQUAD_PUBLIC_CNF, as for tests/sat)."""
+
+    FOLDER = Path(os.environ.get("SUBQUAD_PUBLIC_CNF", ROOT.parent / "shared" / "data" / "cnf"))
+
+    def test_satisfiable_with_a_verified_model_in_under_two_seconds(self):
+        if not (self.FOLDER / "uf20-01.cnf").exists():
+            self.skipTest(f"no public formulas in {self.FOLDER}")
+        for number in range(1, 6):
+            formula = self.FOLDER / f"uf20-0{number}.cnf"
+            for route in ROUTES:
+                start = time.monotonic()
+                out = self.expect(SATISFIABLE, "chain", formula, "--via", route, "--quiet").out
+                self.assertLess(time.monotonic() - start, 2)
+                self.assert_model(formula.read_text().split("%")[0], out)
 
 
 class NegativeControls(CommandTest):

@@ -68,7 +68,9 @@ class Generators(CommandTest):
 
     def test_from_a_formula(self):
         self.write("f.cnf", SATISFIABLE_CNF)
-        self.expect(DONE, "gen", "ov", "from-cnf", "f.cnf", "-o", "f.ov")
+        made = self.expect(DONE, "gen", "ov", "from-cnf", "f.cnf", "-o", "f.ov")
+        self.assertIn("ov: num_a 4", made.err)
+        self.assertRegex((self.folder / "f.ov").read_text(), r"c source: f.cnf \([0-9a-f]{32}\)\n")
         self.expect(DONE, "solve", "ov", "f.ov", "-o", "a")
         self.expect(SATISFIABLE, "lift", "cnf", "ov", "f.cnf", "a")
         for via in ("direct", "gap-ann"):
@@ -76,6 +78,10 @@ class Generators(CommandTest):
             self.expect(DONE, "solve", "attention", "f.att", "-o", "a")
             through = "cnf_to_ov,ov_to_attention" if via == "direct" else "cnf_to_ov,ov_to_gap_ann,gap_ann_to_attention"
             self.expect(SATISFIABLE, "lift", "cnf", "attention", "f.cnf", "a", "--through", through)
+
+    def test_liberties_of_the_formula_are_reported(self):
+        made = self.expect(DONE, "gen", "ov", "from-cnf", "-", "-o", "f.ov", stdin="p  cnf 1 1\n1 0\n%\n0\n")
+        self.assertIn("standard input:3: '%'", made.err)
 
     def test_json_and_dry_run(self):
         report = self.expect_json(DONE, "gen", "ov", "planted", "-n", "20", "-d", "24", "-o", "f")
