@@ -17,7 +17,10 @@ SLOW = "p cnf 24 2000\n24 0\n-24 0\n" + "1 2 -3 0\n" * 1998
 class Progress(CommandTest):
     def on_a_terminal(self, *arguments):
         """Runs with stderr on a terminal of its own; returns (status, what the terminal got)."""
-        master, slave = pty.openpty()
+        try:
+            master, slave = pty.openpty()
+        except OSError as error:  # a container without /dev/pts
+            self.skipTest(f"no pseudo-terminal here: {error}")
         process = subprocess.Popen([SUBQUAD, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=slave, cwd=self.folder)
         os.close(slave)
         chunks = []
