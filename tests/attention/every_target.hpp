@@ -1,6 +1,8 @@
 // A fixture that runs each test once per SIMD target of this machine, and calls kernels with poisoned outputs.
 #pragma once
 
+#include "each_target.hpp"
+
 #include <subquad/attention/streaming_softmax.hpp>
 #include <subquad/core/execution.hpp>
 #include <subquad/core/random.hpp>
@@ -21,14 +23,8 @@ namespace subquad::test {
 /// Restricts the kernels to one SIMD target for the length of a test.
 class EveryTarget : public ::testing::TestWithParam<std::int64_t> {
  protected:
-  void SetUp() override { choose(GetParam()); }
-  void TearDown() override { choose(0); }
-
- private:
-  static void choose(std::int64_t target) {
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().DeInit();  // the next call of a kernel looks again
-  }
+  void SetUp() override { choose_target(GetParam()); }
+  void TearDown() override { choose_target(0); }
 };
 
 inline std::string target_name(const ::testing::TestParamInfo<std::int64_t>& info) {

@@ -1,4 +1,5 @@
 #include "attention_hundred_digits.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/attention/rigorous_softmax.hpp>
 #include <subquad/core/error.hpp>
@@ -14,7 +15,6 @@
 
 namespace {
 
-using subquad::Error;
 using subquad::ErrorKind;
 using subquad::Execution;
 using subquad::Random;
@@ -23,6 +23,7 @@ using subquad::problems::MatrixD;
 using subquad::test::attention_hundred_digits;
 using subquad::test::Digits100;
 using subquad::test::edgy_instance;
+using subquad::test::expect_error;
 using subquad::test::HundredDigits;
 using subquad::test::kEdgyKinds;
 using subquad::test::normal_instance;
@@ -31,16 +32,6 @@ using LogEnclosure = subquad::problems::Attention::LogEnclosure;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const Execution kOneThread = {.threads = 1};
-
-template <class F>
-void expect_parameter_error(F&& f) {
-  try {
-    f();
-    ADD_FAILURE() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::parameter) << e.what();
-  }
-}
 
 /// An instance of the paper's shape: logits x_0 (value 1) and x_1 (value 0), one query.
 Instance two_keys(double x_0, double x_1) {
@@ -169,34 +160,31 @@ TEST(RigorousSoftmax, ResultDoesNotDependOnThreads) {
 
 TEST(RigorousSoftmax, RefusesBadArguments) {
   const Instance instance = two_keys(0, 1);
-  expect_parameter_error([&] { log_softmax_enclosures(instance, 52); });
-  expect_parameter_error([&] { log_softmax_enclosures(instance, 100'001); });
+  expect_error(ErrorKind::parameter, [&] { log_softmax_enclosures(instance, 52); });
+  expect_error(ErrorKind::parameter, [&] { log_softmax_enclosures(instance, 100'001); });
   Instance bad = instance;
   bad.v(1, 0) = -0x1p-1074;
-  expect_parameter_error([&] { log_softmax_enclosures(bad); });
+  expect_error(ErrorKind::parameter, [&] { log_softmax_enclosures(bad); });
   bad = instance;
   bad.v.resize(2, 0);
-  expect_parameter_error([&] { log_softmax_enclosures(bad); });
+  expect_error(ErrorKind::parameter, [&] { log_softmax_enclosures(bad); });
   bad = instance;
   bad.v.setOnes(3, 1);
-  expect_parameter_error([&] { log_softmax_enclosures(bad); });
+  expect_error(ErrorKind::parameter, [&] { log_softmax_enclosures(bad); });
   bad = instance;
   bad.k.resize(0, 1);
   bad.v.resize(0, 1);
-  expect_parameter_error([&] { log_softmax_enclosures(bad); });
+  expect_error(ErrorKind::parameter, [&] { log_softmax_enclosures(bad); });
   bad = instance;
   bad.q(0, 0) = kInfinity;
-  expect_parameter_error([&] { log_softmax_enclosures(bad); });
+  expect_error(ErrorKind::parameter, [&] { log_softmax_enclosures(bad); });
 }
 
 TEST(RigorousSoftmax, StopsOnRequest) {
   const std::atomic<bool> stop{true};
-  try {
+  expect_error(ErrorKind::interrupted, [&] {
     log_softmax_enclosures(two_keys(0, 1), 128, {.threads = 1, .stop = &stop, .progress = nullptr});
-    ADD_FAILURE() << "not interrupted";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::interrupted);
-  }
+  });
 }
 
 // Planted faults: enclosures as a sloppy oracle would give them must be seen to miss.

@@ -1,5 +1,6 @@
 // Streaming softmax against the definition in long double, on every SIMD target, within a derived tolerance.
 #include "every_target.hpp"
+#include "expect_error.hpp"
 #include "max_abs_error.hpp"
 #include "softmax_reference.hpp"
 
@@ -17,7 +18,6 @@
 namespace {
 
 using namespace subquad::test;
-using subquad::Error;
 using subquad::ErrorKind;
 using subquad::Execution;
 using subquad::Random;
@@ -210,16 +210,6 @@ TEST(StreamingSoftmaxInterface, ReturningFormsGiveTheSameBitsAndViewsAreRead) {
   EXPECT_TRUE(
       identical<MatrixD>(streaming_softmax(x.q.middleCols(1, 2), x.k.middleCols(1, 2), x.v.leftCols(1), 0.5, {}),
                          streaming_softmax(q, k, v, 0.5, {})));
-}
-
-template <class F>
-void expect_error(ErrorKind kind, F&& f) {
-  try {
-    f();
-    ADD_FAILURE() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), kind) << e.what();
-  }
 }
 
 TEST(StreamingSoftmaxInterface, MismatchedShapesAndNoKeysAreErrors) {

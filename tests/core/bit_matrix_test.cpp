@@ -1,4 +1,5 @@
 #include "bit_matrices.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/core/bit_matrix.hpp>
 
@@ -90,9 +91,9 @@ TEST(BitMatrix, Edges) {
 }
 
 TEST(BitMatrix, RefusesWhatCannotBeStored) {
-  EXPECT_EQ(test::kind_thrown([] { BitMatrix(~std::uint64_t{0}, 128); }), "resource");
-  EXPECT_EQ(test::kind_thrown([] { BitMatrix(std::uint64_t{1} << 62, 64); }), "resource");
-  EXPECT_EQ(test::kind_thrown([] { BitMatrix(0, ~std::uint64_t{0}).append_row(); }), "resource");
+  test::expect_error(ErrorKind::resource, [] { BitMatrix(~std::uint64_t{0}, 128); });
+  test::expect_error(ErrorKind::resource, [] { BitMatrix(std::uint64_t{1} << 62, 64); });
+  test::expect_error(ErrorKind::resource, [] { BitMatrix(0, ~std::uint64_t{0}).append_row(); });
 }
 
 }  // namespace

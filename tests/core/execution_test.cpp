@@ -1,4 +1,4 @@
-#include "bit_matrices.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/core/execution.hpp>
 
@@ -81,14 +81,13 @@ TEST(ParallelFor, StopsOnRequest) {
   std::atomic<std::uint64_t> ran{0};
   Execution execution = with_threads(1);
   execution.stop = &stop;
-  EXPECT_EQ(test::kind_thrown([&] {
-              parallel_for(execution, 1000, 1, [&](std::uint64_t, std::uint64_t) {
-                if (++ran == 5) stop = true;
-              });
-            }),
-            "interrupted");
+  test::expect_error(ErrorKind::interrupted, [&] {
+    parallel_for(execution, 1000, 1, [&](std::uint64_t, std::uint64_t) {
+      if (++ran == 5) stop = true;
+    });
+  });
   EXPECT_EQ(ran, 5u);  // looked at before each range
-  EXPECT_EQ(test::kind_thrown([&] { execution.check_stop(); }), "interrupted");
+  test::expect_error(ErrorKind::interrupted, [&] { execution.check_stop(); });
   stop = false;
   EXPECT_NO_THROW(execution.check_stop());
   EXPECT_NO_THROW(Execution{}.check_stop());
@@ -131,7 +130,7 @@ TEST(ParallelFor, Edges) {
   bool called = false;
   parallel_for({}, 0, 1, [&](std::uint64_t, std::uint64_t) { called = true; });
   EXPECT_FALSE(called);
-  EXPECT_EQ(test::kind_thrown([] { parallel_for({}, 1, 0, [](std::uint64_t, std::uint64_t) {}); }), "parameter");
+  test::expect_error(ErrorKind::parameter, [] { parallel_for({}, 1, 0, [](std::uint64_t, std::uint64_t) {}); });
   std::vector<std::uint64_t> ends;
   parallel_for(with_threads(1), ~std::uint64_t{0}, std::uint64_t{1} << 63,
                [&](std::uint64_t, std::uint64_t end) { ends.push_back(end); });

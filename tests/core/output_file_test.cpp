@@ -1,4 +1,4 @@
-#include "bit_matrices.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/core/output_file.hpp>
 
@@ -113,23 +113,23 @@ TEST_F(OutputFileTest, DevicesAreWrittenInPlace) {
 }
 
 TEST_F(OutputFileTest, RefusesFoldersAndMissingFolders) {
-  EXPECT_EQ(test::kind_thrown([&] { OutputFile file(folder_.string()); }), "input");
-  EXPECT_EQ(test::kind_thrown([&] { OutputFile file(path("missing/x")); }), "input");
+  test::expect_error(ErrorKind::input, [&] { OutputFile file(folder_.string()); });
+  test::expect_error(ErrorKind::input, [&] { OutputFile file(path("missing/x")); });
   EXPECT_EQ(files(), 0u);
 }
 
 TEST_F(OutputFileTest, RefusesAnUnwritableFolder) {
-  EXPECT_EQ(test::kind_thrown([] { OutputFile file("/proc/subquad-test"); }), "input");  // not even for the superuser
+  test::expect_error(ErrorKind::input, [] { OutputFile file("/proc/subquad-test"); });  // not even for the superuser
   if (::geteuid() == 0) return;
   fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
-  EXPECT_EQ(test::kind_thrown([&] { OutputFile file(path("x")); }), "input");
+  test::expect_error(ErrorKind::input, [&] { OutputFile file(path("x")); });
 }
 
 TEST_F(OutputFileTest, AFullDiskIsReported) {
   if (!fs::is_character_file("/dev/full")) GTEST_SKIP() << "no /dev/full";
   OutputFile file("/dev/full");
   file.stream() << "text";
-  EXPECT_EQ(test::kind_thrown([&] { file.commit(); }), "resource");
+  test::expect_error(ErrorKind::resource, [&] { file.commit(); });
 }
 
 TEST_F(OutputFileTest, ABadStreamIsNotCommitted) {
@@ -138,7 +138,7 @@ TEST_F(OutputFileTest, ABadStreamIsNotCommitted) {
     OutputFile file(path("x"));
     file.stream() << "new";
     file.stream().setstate(std::ios::badbit);
-    EXPECT_EQ(test::kind_thrown([&] { file.commit(); }), "resource");
+    test::expect_error(ErrorKind::resource, [&] { file.commit(); });
   }
   EXPECT_EQ(content(path("x")), "old");
   EXPECT_EQ(files(), 1u);

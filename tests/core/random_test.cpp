@@ -1,5 +1,5 @@
 #include "binomial_bound.hpp"
-#include "bit_matrices.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/core/digest.hpp>
 #include <subquad/core/random.hpp>
@@ -121,7 +121,7 @@ TEST(Random, NormalHasTheNormalTails) {
 TEST(Random, Edges) {
   Random random(11);
   EXPECT_EQ(random.below(1), 0u);
-  EXPECT_EQ(test::kind_thrown([&] { random.below(0); }), "parameter");
+  test::expect_error(ErrorKind::parameter, [&] { random.below(0); });
 }
 
 }  // namespace

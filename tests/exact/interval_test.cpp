@@ -1,3 +1,5 @@
+#include "expect_error.hpp"
+
 #include <subquad/core/error.hpp>
 #include <subquad/core/random.hpp>
 #include <subquad/exact/interval.hpp>
@@ -20,19 +22,10 @@ using subquad::Random;
 using subquad::exact::Comparison;
 using subquad::exact::Interval;
 using subquad::exact::Rational;
+using subquad::test::expect_error;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-template <class F>
-void expect_parameter_error(F&& f) {
-  try {
-    f();
-    ADD_FAILURE() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::parameter) << e.what();
-  }
-}
 
 /// A double biased to edges: zero, powers of two, huge and tiny numbers, numbers near one.
 double edgy_double(Random& random) {
@@ -272,21 +265,21 @@ TEST(Interval, ComparisonIsThreeValued) {
 }
 
 TEST(Interval, RefusesWhatIsNotAnInterval) {
-  expect_parameter_error([] { Interval::between(2, 1); });
-  expect_parameter_error([] { Interval::between(kNaN, 1); });
-  expect_parameter_error([] { Interval::between(1, kNaN); });
-  expect_parameter_error([] { Interval::between(kInfinity, kInfinity); });
-  expect_parameter_error([] { Interval::between(-kInfinity, -kInfinity); });
-  expect_parameter_error([] { Interval::from_double(kNaN); });
-  expect_parameter_error([] { Interval::from_double(kInfinity); });
-  expect_parameter_error([] { Interval(1); });
-  expect_parameter_error([] { Interval(Interval::kMaxPrecisionBits + 1); });
-  expect_parameter_error([] { Interval::from_double(1) / Interval(64); });
-  expect_parameter_error([] { log(Interval::between(-1, 1)); });
-  expect_parameter_error([] { log(Interval(64)); });
-  expect_parameter_error([] { sqrt(Interval::between(-1, 1)); });
-  expect_parameter_error([] { Interval(64).add_product(kInfinity, 0); });
-  expect_parameter_error([] { Interval::entire().upper_end(); });
+  expect_error(ErrorKind::parameter, [] { Interval::between(2, 1); });
+  expect_error(ErrorKind::parameter, [] { Interval::between(kNaN, 1); });
+  expect_error(ErrorKind::parameter, [] { Interval::between(1, kNaN); });
+  expect_error(ErrorKind::parameter, [] { Interval::between(kInfinity, kInfinity); });
+  expect_error(ErrorKind::parameter, [] { Interval::between(-kInfinity, -kInfinity); });
+  expect_error(ErrorKind::parameter, [] { Interval::from_double(kNaN); });
+  expect_error(ErrorKind::parameter, [] { Interval::from_double(kInfinity); });
+  expect_error(ErrorKind::parameter, [] { Interval(1); });
+  expect_error(ErrorKind::parameter, [] { Interval(Interval::kMaxPrecisionBits + 1); });
+  expect_error(ErrorKind::parameter, [] { Interval::from_double(1) / Interval(64); });
+  expect_error(ErrorKind::parameter, [] { log(Interval::between(-1, 1)); });
+  expect_error(ErrorKind::parameter, [] { log(Interval(64)); });
+  expect_error(ErrorKind::parameter, [] { sqrt(Interval::between(-1, 1)); });
+  expect_error(ErrorKind::parameter, [] { Interval(64).add_product(kInfinity, 0); });
+  expect_error(ErrorKind::parameter, [] { Interval::entire().upper_end(); });
   EXPECT_THROW(intersect(Interval::between(0, 1), Interval::between(2, 3)), Error);
 }
 

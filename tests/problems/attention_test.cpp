@@ -1,4 +1,4 @@
-#include "bit_matrices.hpp"
+#include "expect_error.hpp"
 #include "text_round_trip.hpp"
 
 #include <subquad/core/random.hpp>
@@ -244,10 +244,9 @@ TEST(Attention, AnswersAreReadStrictly) {
     const std::string message = test::answer_refusal<Attention>(text);
     EXPECT_NE(message.find(part), std::string::npos) << text << " -> " << message;
   }
-  EXPECT_EQ(test::kind_thrown([] {
-              test::answer_text<Attention>(three_quarters(), {matrix(1, 2, {kNan, 0}), {}});
-            }),
-            "parameter");
+  test::expect_error(ErrorKind::parameter, [] {
+    test::answer_text<Attention>(three_quarters(), {matrix(1, 2, {kNan, 0}), {}});
+  });
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "bit_matrices.hpp"
+#include "expect_error.hpp"
 #include "text_round_trip.hpp"
 
 #include <subquad/problems/orthogonal_tuples.hpp>
@@ -84,8 +85,8 @@ TEST(OrthogonalTuples, Edges) {
   EXPECT_EQ(Tuples::solve_brute_force({{bits(2, {"10", "01"})}}).witness, std::nullopt);
   EXPECT_EQ(Tuples::solve_brute_force({{BitMatrix(2, 0), BitMatrix(2, 0)}}).witness, (Indices{0, 0}));
   EXPECT_EQ(Tuples::solve_brute_force({{BitMatrix(2, 0), BitMatrix(0, 0)}}).witness, std::nullopt);
-  EXPECT_EQ(test::kind_thrown([] { Tuples::solve_brute_force({}); }), "parameter");
-  EXPECT_EQ(test::kind_thrown([] { Tuples::size({{BitMatrix(1, 2), BitMatrix(1, 3)}}); }), "parameter");
+  test::expect_error(ErrorKind::parameter, [] { Tuples::solve_brute_force({}); });
+  test::expect_error(ErrorKind::parameter, [] { Tuples::size({{BitMatrix(1, 2), BitMatrix(1, 3)}}); });
   const Tuples::Instance flat{{BitMatrix(std::uint64_t{1} << 62, 0), BitMatrix(std::uint64_t{1} << 62, 0)}};
   EXPECT_EQ(size_field(Tuples::size(flat), "num_tuples"), pow2(124));
 }
@@ -94,7 +95,7 @@ TEST(OrthogonalTuples, StopsOnRequest) {
   const std::atomic<bool> stop{true};
   Execution execution;
   execution.stop = &stop;
-  EXPECT_EQ(test::kind_thrown([&] { Tuples::solve_brute_force(kSmall, execution); }), "interrupted");
+  test::expect_error(ErrorKind::interrupted, [&] { Tuples::solve_brute_force(kSmall, execution); });
 }
 
 TEST(OrthogonalTuples, CheckRefutesWrongAnswers) {

@@ -1,4 +1,4 @@
-#include "bit_matrices.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/problems/orthogonal_vectors_threshold.hpp>
 
@@ -94,7 +94,7 @@ TEST(ConstantWeight, ProbabilityAgreesWithEnumeration) {
       for (std::uint64_t y = 0; y <= dim; ++y)
         EXPECT_EQ(orthogonality_probability(dim, x, y), probability_by_enumeration(dim, x, y))
             << dim << ' ' << x << ' ' << y;
-  EXPECT_EQ(test::kind_thrown([] { orthogonality_probability(4, 5, 1); }), "parameter");
+  test::expect_error(ErrorKind::parameter, [] { orthogonality_probability(4, 5, 1); });
 }
 
 TEST(ConstantWeight, PublishedExample) {
@@ -109,8 +109,8 @@ TEST(ConstantWeight, ExpectationCountsEveryKindOfPair) {
   EXPECT_EQ(constant_weight_expected_pairs({5, 4, 6}, {2, 2, 1}),
             r11 * (3 * 3) + r12 * (3 * 1 + 2 * 3) + r22 * (2 * 1));
   EXPECT_EQ(constant_weight_expected_pairs({0, 4, 6}, {2, 0, 1}), 0);
-  EXPECT_EQ(test::kind_thrown([] { constant_weight_expected_pairs({5, 4, 6}, {6, 1, 0}); }), "parameter");
-  EXPECT_EQ(test::kind_thrown([] { constant_weight_expected_pairs({5, 4, 6}, {2, 6, 0}); }), "parameter");
+  test::expect_error(ErrorKind::parameter, [] { constant_weight_expected_pairs({5, 4, 6}, {6, 1, 0}); });
+  test::expect_error(ErrorKind::parameter, [] { constant_weight_expected_pairs({5, 4, 6}, {2, 6, 0}); });
   EXPECT_EQ(constant_weight_expected_pairs({5, 4, 6}, {6, 0, 0}), 0);
 }
 
@@ -133,12 +133,12 @@ RC_GTEST_PROP(ConstantWeight, WeightsAreNearestToTheMean, ()) {
 }
 
 TEST(Threshold, RefusesParametersOutOfRange) {
-  EXPECT_EQ(test::kind_thrown([] { iid_expected_pairs({1, 1, 1}, 1.5); }), "parameter");
-  EXPECT_EQ(test::kind_thrown([] { iid_variance_of_pairs({1, 1, 1}, std::nan("")); }), "parameter");
-  EXPECT_EQ(test::kind_thrown([] { iid_threshold_density({2, 2, 0}, 1); }), "parameter");
-  EXPECT_EQ(test::kind_thrown([] { iid_threshold_density({2, 2, 3}, 0); }), "parameter");
-  EXPECT_EQ(test::kind_thrown([] { iid_threshold_density({2, 2, 3}, 5); }), "parameter");
-  EXPECT_EQ(test::kind_thrown([] { constant_weights_for({0, 2, 3}, 1); }), "parameter");
+  test::expect_error(ErrorKind::parameter, [] { iid_expected_pairs({1, 1, 1}, 1.5); });
+  test::expect_error(ErrorKind::parameter, [] { iid_variance_of_pairs({1, 1, 1}, std::nan("")); });
+  test::expect_error(ErrorKind::parameter, [] { iid_threshold_density({2, 2, 0}, 1); });
+  test::expect_error(ErrorKind::parameter, [] { iid_threshold_density({2, 2, 3}, 0); });
+  test::expect_error(ErrorKind::parameter, [] { iid_threshold_density({2, 2, 3}, 5); });
+  test::expect_error(ErrorKind::parameter, [] { constant_weights_for({0, 2, 3}, 1); });
   EXPECT_EQ(iid_threshold_density({2, 2, 3}, 4), 0.0);
   EXPECT_EQ(iid_variance_of_pairs({0, 2, 3}, 0.5), 0.0);
 }

@@ -1,5 +1,6 @@
 #include "bit_matrices.hpp"
 #include "edge_instances.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/core/count.hpp>
 #include <subquad/core/error.hpp>
@@ -150,23 +151,15 @@ TEST(AnnToGapAnn, AnOracleThatLiesInsideThePromiseIsRefuted) {
 
 TEST(AnnToGapAnn, Refusals) {
   auto log = std::make_shared<Log>();
-  const auto kind = [](auto&& f) {
-    try {
-      f();
-    } catch (const Error& error) {
-      return error.kind();
-    }
-    return ErrorKind::internal;
-  };
   ApproximateNearestNeighbor::Instance no_keys;
   no_keys.queries = BitMatrix(1, 2);
   no_keys.keys = BitMatrix(0, 2);
-  EXPECT_EQ(kind([&] { AnnToGapAnn().solve(no_keys, adversary(1, log)); }), ErrorKind::parameter);
+  test::expect_error(ErrorKind::parameter, [&] { AnnToGapAnn().solve(no_keys, adversary(1, log)); });
   ApproximateNearestNeighbor::Instance instance;
   instance.queries = BitMatrix(1, 2);
   instance.keys = BitMatrix(2, 2);
   const Oracle<GapAnn> mute{"mute", [](const GapAnn::Instance&) { return GapAnn::Answer{}; }};
-  EXPECT_EQ(kind([&] { AnnToGapAnn().solve(instance, mute); }), ErrorKind::input);
+  test::expect_error(ErrorKind::input, [&] { AnnToGapAnn().solve(instance, mute); });
 }
 
 }  // namespace

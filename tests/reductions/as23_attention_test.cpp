@@ -149,7 +149,7 @@ TEST(As23Parameters, RefuseWhatIsOutsideTheirRange) {
 }
 
 TEST(GapAnnToAttentionPaper, MatchesAHandBuiltInstance) {
-  const GapAnn::Instance gap{test::bits({"101"}, 3), test::bits({"100", "011"}, 3), 0, 2};
+  const GapAnn::Instance gap{test::bits(3, {"101"}), test::bits(3, {"100", "011"}), 0, 2};
   const Attention::Instance target = paper().reduce(gap);
   ASSERT_EQ(target.q.rows(), 2);
   ASSERT_EQ(target.k.rows(), 4);
@@ -171,7 +171,7 @@ TEST(GapAnnToAttentionPaper, MatchesAHandBuiltInstance) {
 
 TEST(GapAnnToAttentionPaper, MatchesTheExampleOfItsPage) {
   const Attention::Instance target =
-      paper().reduce({test::bits({"100", "111"}, 3), test::bits({"100", "100"}, 3), 0, 2});
+      paper().reduce({test::bits(3, {"100", "111"}), test::bits(3, {"100", "100"}), 0, 2});
   EXPECT_EQ(target.entry_bound, 7.447265625);
   EXPECT_NEAR(target.log_tolerance, -66.09, 5e-3);
   const As23Parameters numbers = as23_parameters(2, 3, 0, 2);
@@ -216,27 +216,27 @@ RC_GTEST_PROP(GapAnnToAttentionPaper, SatisfiesTheLemmaOnRandomInstances, ()) {
 }
 
 TEST(GapAnnToAttentionPaper, DuplicatesASingleKeyAndNeedsNone) {
-  const GapAnn::Instance one{test::bits({"10", "01"}, 2), test::bits({"10"}, 2), 0, 2};
+  const GapAnn::Instance one{test::bits(2, {"10", "01"}), test::bits(2, {"10"}), 0, 2};
   const Attention::Instance target = paper().reduce(one);
   EXPECT_EQ(target.k.rows(), 4);
   EXPECT_EQ(target.k.row(0), target.k.row(1));
   EXPECT_EQ(target.v.sum(), 2.0);
   EXPECT_EQ(paper().lift(one, target, log_answer(target, 0)).near, (std::vector<bool>{true, false}));
 
-  const GapAnn::Instance none{test::bits({"10"}, 2), BitMatrix(0, 2), 1, 2};
+  const GapAnn::Instance none{test::bits(2, {"10"}), BitMatrix(0, 2), 1, 2};
   const Attention::Instance empty = paper().reduce(none);
   EXPECT_EQ(empty.k.rows(), 4);
   EXPECT_EQ(empty.v.sum(), 0.0);
   EXPECT_EQ(paper().lift(none, empty, log_answer(empty, 1)).near, std::vector<bool>{false});
 
-  const GapAnn::Instance no_query{BitMatrix(0, 2), test::bits({"10"}, 2), 0, 2};
+  const GapAnn::Instance no_query{BitMatrix(0, 2), test::bits(2, {"10"}), 0, 2};
   EXPECT_TRUE(paper().lift(no_query, paper().reduce(no_query), Attention::Answer()).near.empty());
 }
 
 TEST(GapAnnToAttentionPaper, LiftRefusesWhatItCannotDecide) {
-  const GapAnn::Instance gap{test::bits({"101", "001"}, 3), test::bits({"100", "011"}, 3), 0,
+  const GapAnn::Instance gap{test::bits(3, {"101", "001"}), test::bits(3, {"100", "011"}), 0,
                              2};  // far?: 1, 2 and 2, 1
-  const GapAnn::Instance promised{test::bits({"100", "111"}, 3), test::bits({"100", "100"}, 3), 0, 2};
+  const GapAnn::Instance promised{test::bits(3, {"100", "111"}), test::bits(3, {"100", "100"}), 0, 2};
   const auto kind_of = [](const GapAnn::Instance& source, const Attention::Answer& answer) {
     try {
       paper().lift(source, paper().reduce(source), answer);
@@ -270,7 +270,7 @@ TEST(GapAnnToAttentionPaper, LiftRefusesWhatItCannotDecide) {
 }
 
 TEST(GapAnnToAttentionPaper, PlantedFaultsAreSeen) {
-  const GapAnn::Instance gap{test::bits({"1111", "0000"}, 4), test::bits({"1111", "1111"}, 4), 1, 2};
+  const GapAnn::Instance gap{test::bits(4, {"1111", "0000"}), test::bits(4, {"1111", "1111"}), 1, 2};
   const Attention::Instance good = paper().reduce(gap);
   expect_right_answer(gap, paper().lift(gap, good, log_answer(good, 0)));
   // A quarter of beta (s halved): the weights spread too little and the far row passes the threshold.
@@ -312,7 +312,7 @@ TEST(GapAnnToAttentionPaper, SmallTIsEnumeratedWithoutAnOracle) {
 }
 
 TEST(GapAnnToAttentionPaper, LargeTAsksTheOracle) {
-  const GapAnn::Instance gap{test::bits({"100", "111"}, 3), test::bits({"100", "100"}, 3), 0, 2};
+  const GapAnn::Instance gap{test::bits(3, {"100", "111"}), test::bits(3, {"100", "100"}), 0, 2};
   int calls = 0;
   const Oracle<Attention> oracle{"enclosures", [&](const Attention::Instance& target) {
                                    ++calls;

@@ -1,5 +1,6 @@
 #include "bit_matrices.hpp"
 #include "edge_instances.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/core/error.hpp>
 #include <subquad/reductions/cnf_to_ov.hpp>
@@ -119,20 +120,12 @@ TEST(CnfToPOv, FalseAnswersAreRefuted) {
 }
 
 TEST(CnfToPOv, Refusals) {
-  const auto kind = [](auto&& f) {
-    try {
-      f();
-    } catch (const Error& error) {
-      return error.kind();
-    }
-    return ErrorKind::internal;
-  };
-  EXPECT_EQ(kind([] { with_parts(0); }), ErrorKind::parameter);
-  EXPECT_EQ(kind([] { with_parts(2).lift(sat::Cnf(2), {{BitMatrix(2, 0)}}, {}); }), ErrorKind::parameter);
-  EXPECT_EQ(kind([] { with_parts(2).part_variables(sat::Cnf(2), 2); }), ErrorKind::parameter);
+  test::expect_error(ErrorKind::parameter, [] { with_parts(0); });
+  test::expect_error(ErrorKind::parameter, [] { with_parts(2).lift(sat::Cnf(2), {{BitMatrix(2, 0)}}, {}); });
+  test::expect_error(ErrorKind::parameter, [] { with_parts(2).part_variables(sat::Cnf(2), 2); });
   sat::Cnf huge(300);
   huge.add_clause({1});
-  EXPECT_EQ(kind([&] { with_parts(3).reduce(huge); }), ErrorKind::resource);
+  test::expect_error(ErrorKind::resource, [&] { with_parts(3).reduce(huge); });
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // GapANN instances for tests: random with planted distances, adversarial, and the promise from its definition.
 #pragma once
 
+#include "bit_matrices.hpp"
+
 #include <subquad/core/random.hpp>
 #include <subquad/problems/gap_ann.hpp>
 
@@ -10,13 +12,6 @@
 #include <vector>
 
 namespace subquad::test {
-
-inline BitMatrix bits(const std::vector<std::string>& text, std::uint64_t cols) {
-  BitMatrix matrix(text.size(), cols);
-  for (std::size_t r = 0; r < text.size(); ++r)
-    for (std::uint64_t c = 0; c < cols; ++c) matrix.set(r, c, text[r].at(c) == '1');
-  return matrix;
-}
 
 enum class Row { near, far, outside };
 

@@ -1,4 +1,5 @@
 #include "attention_enclosure.hpp"
+#include "expect_error.hpp"
 #include "gap_ann_instances.hpp"
 
 #include <subquad/core/error.hpp>
@@ -85,7 +86,7 @@ void expect_claim(const GapAnn::Instance& gap, const Attention::Instance& target
 TEST(GapAnnToAttention, MatchesAHandComputedExample) {
   // n = d = 1, r_yes = 0, r_no = 1, eps = 1/4: rho = 9, L = ln 9, e = 1, d~ = 2, beta = 2 L/2, s = 3036/2048 (rounded
   // up from 1.482303). Logits are +-X, X = s^2/2 = 1.098787, so that the threshold in the middle is 0.
-  const GapAnn::Instance gap{test::bits({"1", "0"}, 1), test::bits({"1"}, 1), 0, 1};
+  const GapAnn::Instance gap{test::bits(1, {"1", "0"}), test::bits(1, {"1"}), 0, 1};
   const Attention::Instance target = refined("0.25").reduce(gap);
   const double s = 3036.0 / 2048.0;
   MatrixD q(2, 2), k(2, 2), v(2, 1);
@@ -105,7 +106,7 @@ TEST(GapAnnToAttention, MatchesAHandComputedExample) {
 
 TEST(GapAnnToAttention, MatchesTheExampleOfItsPage) {
   const Attention::Instance target =
-      GapAnnToAttention().reduce({test::bits({"0000", "1111"}, 4), test::bits({"0001", "0011"}, 4), 1, 2});
+      GapAnnToAttention().reduce({test::bits(4, {"0000", "1111"}), test::bits(4, {"0001", "0011"}), 1, 2});
   EXPECT_EQ(target.q.cols(), 6);
   EXPECT_EQ(target.entry_bound, 2.125);
   EXPECT_NEAR(target.k(2, 4), 1.55178, 5e-6);
@@ -258,19 +259,11 @@ TEST(GapAnnToAttention, WorksAtTheEdges) {
 }
 
 TEST(GapAnnToAttention, RefusesWhatDoesNotFit) {
-  const auto kind_of = [](const auto& action) {
-    try {
-      action();
-    } catch (const Error& e) {
-      return e.kind();
-    }
-    return ErrorKind::internal;
-  };
   using Parameters = GapAnnToAttention::Parameters;
   const auto reduce = [](const GapAnn::Instance& gap) { GapAnnToAttention().reduce(gap); };
-  EXPECT_EQ(kind_of([&] { reduce({BitMatrix(1, 2), BitMatrix(1, 3), 0, 1}); }), ErrorKind::parameter);
-  EXPECT_EQ(kind_of([&] { reduce({BitMatrix(1, 2), BitMatrix(1, 2), 1, 1}); }), ErrorKind::parameter);
-  EXPECT_EQ(kind_of([&] { reduce({BitMatrix(1, 2), BitMatrix(1, 2), -2, 1}); }), ErrorKind::parameter);
+  test::expect_error(ErrorKind::parameter, [&] { reduce({BitMatrix(1, 2), BitMatrix(1, 3), 0, 1}); });
+  test::expect_error(ErrorKind::parameter, [&] { reduce({BitMatrix(1, 2), BitMatrix(1, 2), 1, 1}); });
+  test::expect_error(ErrorKind::parameter, [&] { reduce({BitMatrix(1, 2), BitMatrix(1, 2), -2, 1}); });
   for (const ParameterValues& bad : {ParameterValues{{"mode", "exact"}},
                                      {{"tolerance", "0"}},
                                      {{"mode", "paper"}, {"tolerance", "0.1"}},
@@ -278,20 +271,21 @@ TEST(GapAnnToAttention, RefusesWhatDoesNotFit) {
                                      {{"mode", "paper"}, {"small_t_constant", "-1"}},
                                      {{"mode", "paper"}, {"small_t_constant", "nan"}},
                                      {{"modes", "paper"}}}) {
-    EXPECT_EQ(kind_of([&] { Parameters::parse(bad); }), ErrorKind::parameter) << bad.begin()->first;
+    SCOPED_TRACE(bad.begin()->first);
+    test::expect_error(ErrorKind::parameter, [&] { Parameters::parse(bad); });
   }
   EXPECT_EQ(Parameters::parse({}), Parameters());
   EXPECT_EQ(Parameters::parse({{"mode", "paper"}, {"small_t_constant", "0.5"}}).small_t_constant, 0.5);
   Parameters negative;
   negative.small_t_constant = -1;
-  EXPECT_EQ(kind_of([&] { GapAnnToAttention{negative}; }), ErrorKind::parameter);
+  test::expect_error(ErrorKind::parameter, [&] { GapAnnToAttention{negative}; });
   const GapAnn::Instance gap = test::strongest_far(3, 20, 2, 4);
   const GapAnn::Instance other = test::strongest_far(4, 20, 2, 4);
   const Attention::Instance target = GapAnnToAttention().reduce(gap);
-  EXPECT_EQ(kind_of([&] { GapAnnToAttention().lift(other, target, exact_answer(target)); }), ErrorKind::parameter);
+  test::expect_error(ErrorKind::parameter, [&] { GapAnnToAttention().lift(other, target, exact_answer(target)); });
   Attention::Answer poisoned = exact_answer(target);
   poisoned.output(0, 0) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(kind_of([&] { GapAnnToAttention().lift(gap, target, poisoned); }), ErrorKind::refuted);
+  test::expect_error(ErrorKind::refuted, [&] { GapAnnToAttention().lift(gap, target, poisoned); });
 }
 
 TEST(GapAnnToAttention, SolveAsksTheOracleOnce) {

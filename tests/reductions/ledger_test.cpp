@@ -1,3 +1,5 @@
+#include "expect_error.hpp"
+
 #include <subquad/core/error.hpp>
 #include <subquad/reductions/ledger.hpp>
 
@@ -103,31 +105,21 @@ TEST(Ledger, Edges) {
   EXPECT_EQ(conclusion(Ledger(5), 1.9, 1).size(), 1U);
 }
 
-template <class F>
-void expect_parameter_error(F&& f) {
-  try {
-    f();
-    ADD_FAILURE() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::parameter) << error.what();
-  }
-}
-
 TEST(Ledger, Refusals) {
   const double nan = std::nan("");
-  expect_parameter_error([] { Ledger(-1.0); });
-  expect_parameter_error([&] { Ledger{nan}; });
+  test::expect_error(ErrorKind::parameter, [] { Ledger(-1.0); });
+  test::expect_error(ErrorKind::parameter, [&] { Ledger{nan}; });
   const Ledger ledger = worked_example(20);
-  expect_parameter_error([&] { ledger.log2_cost(0.9, 1); });
-  expect_parameter_error([&] { ledger.log2_cost(2.1, 1); });
-  expect_parameter_error([&] { ledger.log2_cost(nan, 1); });
-  expect_parameter_error([&] { ledger.log2_cost(1.5, -1); });
-  expect_parameter_error([&] { ledger.delta(1.1); });
-  expect_parameter_error([] { Ledger(0).implied_exponent(1.5, 1); });
-  expect_parameter_error([] { Ledger(0).delta(0.1); });
-  expect_parameter_error([&] { marginal_exponent(ledger, ledger, 1.9, 1); });
-  expect_parameter_error([&] { marginal_exponent(Ledger(1), ledger, 1.9, 1); });
-  expect_parameter_error([&] { check_delta(ledger, 0.1, 0.1, 0.5); });
+  test::expect_error(ErrorKind::parameter, [&] { ledger.log2_cost(0.9, 1); });
+  test::expect_error(ErrorKind::parameter, [&] { ledger.log2_cost(2.1, 1); });
+  test::expect_error(ErrorKind::parameter, [&] { ledger.log2_cost(nan, 1); });
+  test::expect_error(ErrorKind::parameter, [&] { ledger.log2_cost(1.5, -1); });
+  test::expect_error(ErrorKind::parameter, [&] { ledger.delta(1.1); });
+  test::expect_error(ErrorKind::parameter, [] { Ledger(0).implied_exponent(1.5, 1); });
+  test::expect_error(ErrorKind::parameter, [] { Ledger(0).delta(0.1); });
+  test::expect_error(ErrorKind::parameter, [&] { marginal_exponent(ledger, ledger, 1.9, 1); });
+  test::expect_error(ErrorKind::parameter, [&] { marginal_exponent(Ledger(1), ledger, 1.9, 1); });
+  test::expect_error(ErrorKind::parameter, [&] { check_delta(ledger, 0.1, 0.1, 0.5); });
 }
 
 TEST(Ledger, DeltaCheckAcceptsTheClaimAndRefusesAStrongerOne) {

@@ -1,4 +1,6 @@
 #include "attention_enclosure.hpp"
+#include "bit_matrices.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/core/error.hpp>
 #include <subquad/core/random.hpp>
@@ -21,13 +23,6 @@ using test::enclose_row;
 using test::RowEnclosure;
 
 static_assert(ManyOne<OvToAttention>);
-
-BitMatrix rows(const std::vector<std::string>& text, std::uint64_t cols) {
-  BitMatrix matrix(text.size(), cols);
-  for (std::size_t r = 0; r < text.size(); ++r)
-    for (std::uint64_t c = 0; c < cols; ++c) matrix.set(r, c, text[r].at(c) == '1');
-  return matrix;
-}
 
 BitMatrix random_rows(Random& random, std::uint64_t count, std::uint64_t cols, double density) {
   BitMatrix matrix(count, cols);
@@ -86,7 +81,7 @@ Attention::Answer exact_answer(const Attention::Instance& target) {
 TEST(OvToAttention, MatchesAHandComputedExample) {
   // n = m = 1, eps = 1/4: rho = 9, L = ln 9 = 2.19722, d~ = 2, beta = 4.39445, sqrt = 2.096294 = 2146.605/1024, rounded
   // up to 2147/1024. X = s^2/2. The threshold in the middle of [-X + ln 3, -ln 3) is w = -X/2, so that c = -s/2.
-  const OrthogonalVectors::Instance ov{rows({"1", "0"}, 1), rows({"1"}, 1)};
+  const OrthogonalVectors::Instance ov{test::bits(1, {"1", "0"}), test::bits(1, {"1"})};
   const Attention::Instance target = with("0.25").reduce(ov);
   const double s = 2147.0 / 1024.0;
   MatrixD q(2, 2), k(2, 2), v(2, 1);
@@ -105,13 +100,14 @@ TEST(OvToAttention, MatchesAHandComputedExample) {
 }
 
 TEST(OvToAttention, MatchesTheExamplesOfItsPage) {
-  const Attention::Instance yes = OvToAttention().reduce({rows({"110", "001"}, 3), rows({"100", "110"}, 3)});
+  const Attention::Instance yes =
+      OvToAttention().reduce({test::bits(3, {"110", "001"}), test::bits(3, {"100", "110"})});
   EXPECT_EQ(yes.entry_bound, 157.0 / 64.0);
   EXPECT_EQ(yes.scale, 0.25);
   EXPECT_NEAR(yes.k(2, 3), -0.661449, 5e-7);
   EXPECT_NEAR(enclose_row(yes, 0).low, 0.28942, 5e-6);
   EXPECT_NEAR(enclose_row(yes, 1).low, 0.75004, 5e-6);
-  const Attention::Instance no = OvToAttention().reduce({rows({"110", "010"}, 3), rows({"011", "110"}, 3)});
+  const Attention::Instance no = OvToAttention().reduce({test::bits(3, {"110", "010"}), test::bits(3, {"011", "110"})});
   EXPECT_NEAR(enclose_row(no, 0).low, 0.28942, 5e-6);
   EXPECT_NEAR(enclose_row(no, 1).low, 0.39995, 5e-6);
 }
@@ -264,7 +260,8 @@ TEST(OvToAttention, PlantedFaultsBreakTheGap) {
 }
 
 TEST(OvToAttention, LiftRefutesAWrongOracle) {
-  const OrthogonalVectors::Instance ov{rows({"110", "001"}, 3), rows({"100", "110"}, 3)};  // only row 1 has partners
+  const OrthogonalVectors::Instance ov{test::bits(3, {"110", "001"}),
+                                       test::bits(3, {"100", "110"})};  // only row 1 has partners
   const OvToAttention reduction;
   const Attention::Instance target = reduction.reduce(ov);
   const Attention::Answer right = exact_answer(target);
@@ -288,28 +285,20 @@ TEST(OvToAttention, LiftRefutesAWrongOracle) {
 }
 
 TEST(OvToAttention, RefusesWhatDoesNotFit) {
-  const auto kind_of = [](const auto& action) {
-    try {
-      action();
-    } catch (const Error& e) {
-      return e.kind();
-    }
-    return ErrorKind::internal;
-  };
-  EXPECT_EQ(kind_of([] { OvToAttention().reduce({BitMatrix(1, 2), BitMatrix(1, 3)}); }), ErrorKind::parameter);
-  const OrthogonalVectors::Instance ov{rows({"1"}, 1), rows({"1"}, 1)};
-  const OrthogonalVectors::Instance other{rows({"10"}, 2), rows({"10"}, 2)};
+  test::expect_error(ErrorKind::parameter, [] { OvToAttention().reduce({BitMatrix(1, 2), BitMatrix(1, 3)}); });
+  const OrthogonalVectors::Instance ov{test::bits(1, {"1"}), test::bits(1, {"1"})};
+  const OrthogonalVectors::Instance other{test::bits(2, {"10"}), test::bits(2, {"10"})};
   const Attention::Instance target = OvToAttention().reduce(ov);
-  EXPECT_EQ(kind_of([&] { OvToAttention().lift(other, target, exact_answer(target)); }), ErrorKind::parameter);
-  EXPECT_EQ(kind_of([&] { OvToAttention().lift(ov, target, {MatrixD::Zero(2, 1), {}}); }), ErrorKind::parameter);
-  EXPECT_EQ(kind_of([] { OvToAttention::Parameters::parse({{"tolerance", "0.5"}}); }), ErrorKind::parameter);
-  EXPECT_EQ(kind_of([] { OvToAttention::Parameters::parse({{"epsilon", "0.1"}}); }), ErrorKind::parameter);
+  test::expect_error(ErrorKind::parameter, [&] { OvToAttention().lift(other, target, exact_answer(target)); });
+  test::expect_error(ErrorKind::parameter, [&] { OvToAttention().lift(ov, target, {MatrixD::Zero(2, 1), {}}); });
+  test::expect_error(ErrorKind::parameter, [] { OvToAttention::Parameters::parse({{"tolerance", "0.5"}}); });
+  test::expect_error(ErrorKind::parameter, [] { OvToAttention::Parameters::parse({{"epsilon", "0.1"}}); });
   EXPECT_EQ(OvToAttention::Parameters::parse({{"tolerance", "0.25"}}).tolerance, Tolerance("0.25"));
   EXPECT_EQ(OvToAttention::Parameters::parse({}), OvToAttention::Parameters());
   std::atomic<bool> stop = true;
   Execution stopped;
   stopped.stop = &stop;
-  EXPECT_EQ(kind_of([&] { OvToAttention().reduce(ov, stopped); }), ErrorKind::interrupted);
+  test::expect_error(ErrorKind::interrupted, [&] { OvToAttention().reduce(ov, stopped); });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "bit_matrices.hpp"
 #include "edge_instances.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/core/error.hpp>
 #include <subquad/reductions/ov_to_gap_ann.hpp>
@@ -130,20 +131,12 @@ TEST(OvToGapAnn, AFalseFlagIsRefutedWithItsRowAndDistance) {
 }
 
 TEST(OvToGapAnn, Refusals) {
-  const auto kind = [](auto&& f) {
-    try {
-      f();
-    } catch (const Error& error) {
-      return error.kind();
-    }
-    return ErrorKind::internal;
-  };
-  EXPECT_EQ(kind([] { OvToGapAnn().reduce({BitMatrix(1, 2), BitMatrix(1, 3)}); }), ErrorKind::parameter);
+  test::expect_error(ErrorKind::parameter, [] { OvToGapAnn().reduce({BitMatrix(1, 2), BitMatrix(1, 3)}); });
   const OrthogonalVectors::Instance instance{BitMatrix(2, 1), BitMatrix(1, 1)};
   const auto target = OvToGapAnn().reduce(instance);
-  EXPECT_EQ(kind([&] { OvToGapAnn().lift(instance, target, {{true}}); }), ErrorKind::input);
+  test::expect_error(ErrorKind::input, [&] { OvToGapAnn().lift(instance, target, {{true}}); });
   const std::uint64_t huge = std::uint64_t{1} << 62;
-  EXPECT_EQ(kind([&] { OvToGapAnn().reduce({BitMatrix(0, huge), BitMatrix(0, huge)}); }), ErrorKind::resource);
+  test::expect_error(ErrorKind::resource, [&] { OvToGapAnn().reduce({BitMatrix(0, huge), BitMatrix(0, huge)}); });
 }
 
 // The control of claim OV.HAM: with one bit of one code word flipped the distances no longer tell.

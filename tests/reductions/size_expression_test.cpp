@@ -1,3 +1,5 @@
+#include "expect_error.hpp"
+
 #include <subquad/core/error.hpp>
 #include <subquad/core/random.hpp>
 #include <subquad/reductions/size_expression.hpp>
@@ -17,17 +19,6 @@ std::string text(const SizeExpression& e) {
 }
 Count value(const SizeExpression& e) {
   return e.evaluate(kSizes);
-}
-
-template <class F>
-ErrorKind kind_of(F&& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.kind();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return ErrorKind::internal;
 }
 
 TEST(SizeExpression, WorkedExampleOfTheSplit) {
@@ -96,11 +87,11 @@ TEST(SizeExpression, Edges) {
 }
 
 TEST(SizeExpression, Refusals) {
-  EXPECT_EQ(kind_of([] { field("nowhere").evaluate(kSizes); }), ErrorKind::internal);
-  EXPECT_EQ(kind_of([] { ceil_div(field("num_clauses"), field("x")).evaluate(kSizes); }), ErrorKind::internal);
-  EXPECT_EQ(kind_of([] { pow2(pow2(field("num_clauses"))).evaluate(kSizes); }), ErrorKind::resource);
-  EXPECT_EQ(kind_of([] { pow2(field("n")).evaluate({{"n", (Count(1) << 20) + 1}}); }), ErrorKind::resource);
-  EXPECT_EQ(kind_of([] { SizeExpression(-1); }), ErrorKind::internal);
+  test::expect_error(ErrorKind::internal, [] { field("nowhere").evaluate(kSizes); });
+  test::expect_error(ErrorKind::internal, [] { ceil_div(field("num_clauses"), field("x")).evaluate(kSizes); });
+  test::expect_error(ErrorKind::resource, [] { pow2(pow2(field("num_clauses"))).evaluate(kSizes); });
+  test::expect_error(ErrorKind::resource, [] { pow2(field("n")).evaluate({{"n", (Count(1) << 20) + 1}}); });
+  test::expect_error(ErrorKind::internal, [] { SizeExpression(-1); });
 }
 
 TEST(SizeExpression, VariablesAndTheirDirection) {
@@ -218,11 +209,11 @@ TEST(SizeBounds, ComposeRefusesWhatItCannotBound) {
   const std::vector<SizeBound> upper = {{"dim", BoundKind::upper_bound, field("m")}};
   const std::vector<SizeBound> exact = {{"dim", BoundKind::exact, field("m")}};
   const std::vector<SizeBound> shrinking = {{"left", BoundKind::exact, monus(10, field("dim"))}};
-  EXPECT_EQ(kind_of([&] { compose(upper, shrinking); }), ErrorKind::internal);
+  test::expect_error(ErrorKind::internal, [&] { compose(upper, shrinking); });
   EXPECT_EQ(compose(exact, shrinking)[0].expression.to_string(), "max(10 - m, 0)");
-  EXPECT_EQ(kind_of([&] { compose(exact, {{"r", BoundKind::exact, field("nowhere")}}); }), ErrorKind::internal);
+  test::expect_error(ErrorKind::internal, [&] { compose(exact, {{"r", BoundKind::exact, field("nowhere")}}); });
   const std::vector<SizeBound> quotient = {{"blocks", BoundKind::exact, ceil_div(10, field("dim"))}};
-  EXPECT_EQ(kind_of([&] { compose(upper, quotient); }), ErrorKind::internal);
+  test::expect_error(ErrorKind::internal, [&] { compose(upper, quotient); });
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 namespace subquad::sat {
 namespace {
 
-using testing::expect_error;
-using testing::satisfies;
-using testing::small_formula;
+using test::expect_error;
+using test::satisfies;
+using test::small_formula;
 
 RC_GTEST_PROP(CadicalSolver, AgreesWithBruteForce, ()) {
   const Cnf formula = *small_formula(10, 45);
@@ -22,7 +22,7 @@ RC_GTEST_PROP(CadicalSolver, AgreesWithBruteForce, ()) {
   RC_ASSERT(answer.model.has_value() == CnfSat::solve_brute_force(formula).model.has_value());
   if (answer.model) {
     RC_ASSERT(answer.model->size() == formula.num_variables());
-    RC_ASSERT(satisfies(formula, testing::assignment_number(*answer.model)));
+    RC_ASSERT(satisfies(formula, test::assignment_number(*answer.model)));
   }
   RC_ASSERT(solve_with_cadical(formula) == answer);
 }
@@ -49,13 +49,13 @@ TEST(CadicalSolver, ManyUnusedVariablesCostNoSolverMemory) {
 TEST(CadicalSolver, StopsOnRequest) {
   const Cnf hard = pigeonhole({.pigeons = 14, .holes = 13});  // far beyond what resolution does in a test's time
   std::atomic<bool> stop{true};
-  expect_error(ErrorKind::interrupted, "", [&] { solve_with_cadical(hard, Execution{.threads = 1, .stop = &stop}); });
+  expect_error(ErrorKind::interrupted, [&] { solve_with_cadical(hard, Execution{.threads = 1, .stop = &stop}); });
   stop = false;
   std::thread later([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     stop = true;
   });
-  expect_error(ErrorKind::interrupted, "", [&] { solve_with_cadical(hard, Execution{.threads = 1, .stop = &stop}); });
+  expect_error(ErrorKind::interrupted, [&] { solve_with_cadical(hard, Execution{.threads = 1, .stop = &stop}); });
   later.join();
 }
 

@@ -9,11 +9,11 @@
 namespace subquad::sat {
 namespace {
 
-using testing::assignment_number;
-using testing::count_models;
-using testing::expect_error;
-using testing::satisfies;
-using testing::small_formula;
+using test::assignment_number;
+using test::count_models;
+using test::expect_error;
+using test::satisfies;
+using test::small_formula;
 
 static_assert(Problem<CnfSat>);
 
@@ -144,7 +144,7 @@ TEST(CnfSat, BruteForceHasLimits) {
   expect_error(ErrorKind::resource, "2^31", [] { CnfSat::solve_brute_force(Cnf(31)); });
   EXPECT_EQ(CnfSat::solve_brute_force(Cnf(30)).model, Model(30));
   const std::atomic<bool> stop{true};
-  expect_error(ErrorKind::interrupted, "",
+  expect_error(ErrorKind::interrupted,
                [&] { CnfSat::solve_brute_force(example(), Execution{.threads = 1, .stop = &stop}); });
 }
 

@@ -10,8 +10,8 @@
 namespace subquad::sat {
 namespace {
 
-using testing::expect_error;
-using testing::small_formula;
+using test::expect_error;
+using test::small_formula;
 
 AnswerFile<CnfSat::Answer> read(const std::string& text) {
   std::istringstream in(text);

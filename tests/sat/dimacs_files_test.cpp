@@ -13,7 +13,7 @@ namespace subquad::sat {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::expect_error;
+using test::expect_error;
 
 /// The rows of FOLDER/expected.tsv, split at tabs, without comments.
 std::vector<std::vector<std::string>> expected_rows(const fs::path& folder) {

@@ -11,8 +11,8 @@
 namespace subquad::sat {
 namespace {
 
-using testing::expect_error;
-using testing::small_formula;
+using test::expect_error;
+using test::small_formula;
 
 DimacsFile read(const std::string& text, DimacsMode mode = DimacsMode::lenient) {
   std::istringstream in(text);

@@ -89,7 +89,7 @@ TEST(ExampleFormulas, StatusAndNumberOfModels) {
     SCOPED_TRACE(example.file);
     EXPECT_EQ(solve_with_cadical(example.formula).model.has_value(), example.num_models > 0);
     const bool small = example.formula.num_variables() <= 20;
-    EXPECT_EQ(small ? testing::count_models(example.formula) : count_models_by_solver(example.formula),
+    EXPECT_EQ(small ? test::count_models(example.formula) : count_models_by_solver(example.formula),
               example.num_models);
   }
 }

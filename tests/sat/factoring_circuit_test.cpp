@@ -9,9 +9,9 @@
 namespace subquad::sat {
 namespace {
 
-using testing::count_models;
-using testing::expect_error;
-using testing::satisfies;
+using test::count_models;
+using test::expect_error;
+using test::satisfies;
 
 using Factors = std::set<std::pair<std::uint64_t, std::uint64_t>>;
 

@@ -8,8 +8,8 @@
 namespace subquad::sat {
 namespace {
 
-using testing::count_models;
-using testing::expect_error;
+using test::count_models;
+using test::expect_error;
 
 /// Number of proper colourings, by trying all maps.
 std::uint64_t count_colorings(const Graph& graph, std::uint32_t colors) {

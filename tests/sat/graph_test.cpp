@@ -7,7 +7,7 @@
 namespace subquad::sat {
 namespace {
 
-using testing::expect_error;
+using test::expect_error;
 
 std::vector<std::size_t> degrees(const Graph& graph) {
   std::vector<std::size_t> result;

@@ -7,8 +7,8 @@
 namespace subquad::sat {
 namespace {
 
-using testing::count_models;
-using testing::expect_error;
+using test::count_models;
+using test::expect_error;
 
 TEST(Pigeonhole, TwoPigeonsOneHole) {
   Cnf expected(2);

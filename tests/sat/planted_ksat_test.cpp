@@ -8,9 +8,9 @@
 namespace subquad::sat {
 namespace {
 
-using testing::assignment_number;
-using testing::expect_error;
-using testing::satisfies;
+using test::assignment_number;
+using test::expect_error;
+using test::satisfies;
 
 RC_GTEST_PROP(PlantedKSat, TheModelSatisfiesTheFormula, (std::uint64_t seed, bool hide_complement)) {
   const auto n = *rc::gen::inRange<std::uint64_t>(2, 12);

@@ -10,8 +10,8 @@
 namespace subquad::sat {
 namespace {
 
-using testing::count_models;
-using testing::expect_error;
+using test::count_models;
+using test::expect_error;
 
 TEST(TseitinParity, ATriangleByHand) {
   // Edges e1 = 01, e2 = 12, e3 = 20; vertex 0 has charge 1: e1 + e3 = 1, e1 + e2 = 0, e2 + e3 = 0. Odd, so no model.

@@ -8,7 +8,7 @@
 namespace subquad::sat {
 namespace {
 
-using testing::expect_error;
+using test::expect_error;
 
 RC_GTEST_PROP(UniformKSat, ClausesHaveDistinctAscendingVariables, (std::uint64_t seed)) {
   const auto n = *rc::gen::inRange<std::uint64_t>(1, 12);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <subquad/core/bit_matrix.hpp>
-#include <subquad/core/error.hpp>
 #include <subquad/core/random.hpp>
 
 #include <rapidcheck.h>
@@ -37,17 +36,6 @@ inline BitMatrix any_matrix(std::uint64_t rows, std::uint64_t cols) {
       matrix.set(r, c, copied < r ? matrix.get(copied, c) : random.bernoulli(density));
   }
   return matrix;
-}
-
-/// Calls `f` and returns the kind of the Error that it throws, in words.
-template <class F>
-std::string kind_thrown(const F& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return std::string(to_string(error.kind()));
-  }
-  return "nothing thrown";
 }
 
 }  // namespace subquad::test

@@ -8,24 +8,26 @@
 
 namespace subquad::test {
 
+/// Restricts dispatched code to one instruction set; 0 allows all of them again.
+inline void choose_target(std::int64_t target) {
+  hwy::SetSupportedTargetsForTest(target);
+  hwy::GetChosenTarget().DeInit();  // the next dispatched call looks again
+}
+
 /// `for (EachTarget target; target.next();) body` runs the body once per instruction set and restores the dispatch.
 class EachTarget {
  public:
   EachTarget() {
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets()) targets_.push_back(target);
   }
-  ~EachTarget() {
-    hwy::SetSupportedTargetsForTest(0);
-    hwy::GetChosenTarget().DeInit();
-  }
+  ~EachTarget() { choose_target(0); }
   EachTarget(const EachTarget&) = delete;
   EachTarget& operator=(const EachTarget&) = delete;
 
   /// Switches to the next instruction set; false if there is none left.
   bool next() {
     if (targets_.empty()) return false;
-    hwy::SetSupportedTargetsForTest(targets_.back());
-    hwy::GetChosenTarget().DeInit();  // the next dispatched call looks again
+    choose_target(targets_.back());
     targets_.pop_back();
     return true;
   }

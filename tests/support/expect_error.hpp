@@ -8,10 +8,13 @@
 #include <string>
 #include <string_view>
 
-namespace subquad::testing {
+namespace subquad::test {
 
+/// Fails the test, at the caller's line, unless `call()` throws an Error of this kind with `part` in its message.
 template <class Call>
-void expect_error(ErrorKind kind, std::string_view part, Call&& call) {
+void expect_error(ErrorKind kind, std::string_view part, Call&& call, const char* file = __builtin_FILE(),
+                  int line = __builtin_LINE()) {
+  const ::testing::ScopedTrace caller(file, line, "expect_error");
   try {
     call();
   } catch (const Error& error) {
@@ -24,4 +27,10 @@ void expect_error(ErrorKind kind, std::string_view part, Call&& call) {
   ADD_FAILURE() << "nothing was thrown, expected an error of kind " << to_string(kind) << " with: " << part;
 }
 
-}  // namespace subquad::testing
+/// The same with any message.
+template <class Call>
+void expect_error(ErrorKind kind, Call&& call, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  expect_error(kind, std::string_view(), call, file, line);
+}
+
+}  // namespace subquad::test

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace subquad::testing {
+namespace subquad::test {
 
 /// Formulas with 0..max_variables variables and up to max_clauses clauses of width 0..4: empty clauses, repeated
 /// literals, tautologies, repeated clauses and unused variables all occur.
@@ -58,4 +58,4 @@ inline std::uint64_t assignment_number(const sat::Model& model) {
   return number;
 }
 
-}  // namespace subquad::testing
+}  // namespace subquad::test

@@ -1,5 +1,6 @@
 #include "attention_hundred_digits.hpp"
 #include "each_target.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/core/error.hpp>
 #include <subquad/core/random.hpp>
@@ -16,7 +17,6 @@
 
 namespace {
 
-using subquad::Error;
 using subquad::ErrorKind;
 using subquad::Execution;
 using subquad::Random;
@@ -26,6 +26,7 @@ using subquad::test::attention_hundred_digits;
 using subquad::test::Digits100;
 using subquad::test::EachTarget;
 using subquad::test::edgy_instance;
+using subquad::test::expect_error;
 using subquad::test::HundredDigits;
 using subquad::test::kEdgyKinds;
 using subquad::test::normal_instance;
@@ -44,16 +45,6 @@ const Execution kOneThread = {.threads = 1};
 AttentionOutputReport verify(const Instance& instance, const MatrixD& output, double tolerance,
                              const AttentionOutputOptions& options = {}) {
   return verify_attention_output(instance, output, tolerance, options, kOneThread);
-}
-
-template <class F>
-void expect_error(ErrorKind kind, F&& f) {
-  try {
-    f();
-    ADD_FAILURE() << "no error";
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), kind) << e.what();
-  }
 }
 
 /// The exact outputs, each rounded to the nearest double.

@@ -1,4 +1,5 @@
 #include "bit_matrices.hpp"
+#include "expect_error.hpp"
 
 #include <subquad/problems/random_gap_ann.hpp>
 #include <subquad/verifiers/gap_ann_rows.hpp>
@@ -86,7 +87,7 @@ TEST(GapAnnRows, WrongCertificatesAreRefuted) {
   EXPECT_EQ(verify_gap_ann_rows({kSmall.queries, kSmall.keys, 2, 4}, {{true, false, false}}).verdict, Verdict::refuted)
       << "right answer for another threshold";
   for (const std::size_t length : {0u, 2u, 4u})
-    EXPECT_EQ(test::kind_thrown([&] { verify_gap_ann_rows(kSmall, {std::vector<bool>(length, false)}); }), "parameter");
+    test::expect_error(ErrorKind::parameter, [&] { verify_gap_ann_rows(kSmall, {std::vector<bool>(length, false)}); });
 }
 
 TEST(GapAnnRows, OffByOneAtEitherThresholdIsCaught) {
@@ -146,7 +147,7 @@ TEST(GapAnnRows, LooksOnlyAtTheChosenRows) {
   ASSERT_EQ(report.wrong.size(), 1u);  // max_reported
   EXPECT_EQ(report.wrong[0].row, 0u);
   EXPECT_EQ(verify_gap_ann_rows(kSmall, wrong, {}, 0).verdict, Verdict::refuted);  // counted even if not listed
-  EXPECT_EQ(test::kind_thrown([&] { verify_gap_ann_rows(kSmall, wrong, Rows{3}); }), "parameter");
+  test::expect_error(ErrorKind::parameter, [&] { verify_gap_ann_rows(kSmall, wrong, Rows{3}); });
 }
 
 TEST(GapAnnRows, Edges) {
@@ -158,21 +159,18 @@ TEST(GapAnnRows, Edges) {
             Verdict::refuted);  // d = 0
   EXPECT_EQ(verify_gap_ann_rows({bits(1, {"1"}), bits(1, {"1"}), -1, 0}, {{true}}).verdict, Verdict::refuted);
   EXPECT_EQ(verify_gap_ann_rows({bits(1, {"1"}), bits(1, {"1"}), -1, 1}, {{true}}).rows_outside_promise, 1u);
-  EXPECT_EQ(test::kind_thrown([] {
-              verify_gap_ann_rows({BitMatrix(1, 4), BitMatrix(1, 5), 0, 1}, {{true}});
-            }),
-            "parameter");
-  EXPECT_EQ(test::kind_thrown([] {
-              verify_gap_ann_rows({BitMatrix(1, 4), BitMatrix(1, 4), 1, 1}, {{true}});
-            }),
-            "parameter");
+  test::expect_error(ErrorKind::parameter, [] {
+    verify_gap_ann_rows({BitMatrix(1, 4), BitMatrix(1, 5), 0, 1}, {{true}});
+  });
+  test::expect_error(ErrorKind::parameter, [] {
+    verify_gap_ann_rows({BitMatrix(1, 4), BitMatrix(1, 4), 1, 1}, {{true}});
+  });
   const std::atomic<bool> stop{true};
   Execution execution;
   execution.stop = &stop;
-  EXPECT_EQ(test::kind_thrown([&] {
-              verify_gap_ann_rows(kSmall, {{true, false, false}}, {}, 16, execution);
-            }),
-            "interrupted");
+  test::expect_error(ErrorKind::interrupted, [&] {
+    verify_gap_ann_rows(kSmall, {{true, false, false}}, {}, 16, execution);
+  });
 }
 
 TEST(GapAnnRows, ManyKeysAreScannedWholeAndIndependentlyOfThreads) {

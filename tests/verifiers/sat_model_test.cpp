@@ -31,12 +31,12 @@ TEST(SatModel, NamesTheFirstClauseThatFails) {
 }
 
 RC_GTEST_PROP(SatModel, AgreesWithTheDefinitionOnEveryAssignment, ()) {
-  const Cnf formula = *testing::small_formula(7, 12);
+  const Cnf formula = *test::small_formula(7, 12);
   for (std::uint64_t a = 0; a < std::uint64_t{1} << formula.num_variables(); ++a) {
     Model model(formula.num_variables());
     for (std::size_t v = 0; v < model.size(); ++v) model[v] = ((a >> v) & 1U) != 0;
     const Verdict verdict = verify_model(formula, model).verdict;
-    RC_ASSERT(verdict == (testing::satisfies(formula, a) ? Verdict::certified : Verdict::refuted));
+    RC_ASSERT(verdict == (test::satisfies(formula, a) ? Verdict::certified : Verdict::refuted));
   }
 }
 

@@ -63,7 +63,7 @@ constexpr Levels kLevels[] = {
     {0, 2, 1, 1, 0.1},      // all keys equal: slope zero
 };
 
-TEST(TwoLevelAttention, agrees_with_the_definition_to_the_last_bits) {
+TEST(TwoLevelAttention, AgreesWithTheDefinitionToTheLastBits) {
   Random random(7);
   int instances = 0;
   for (const Levels& l : kLevels)
@@ -81,7 +81,7 @@ TEST(TwoLevelAttention, agrees_with_the_definition_to_the_last_bits) {
   EXPECT_EQ(instances, 24);
 }
 
-TEST(TwoLevelAttention, decides_on_both_sides_of_the_tolerance) {
+TEST(TwoLevelAttention, DecidesOnBothSidesOfTheTolerance) {
   Random random(8);
   const auto instance = two_level_instance(random, {6, 20, 40, 2, 2}, 0, 2, 0, -2, 0.05);
   MatrixD output = midpoints(instance);
@@ -96,7 +96,7 @@ TEST(TwoLevelAttention, decides_on_both_sides_of_the_tolerance) {
   EXPECT_TRUE(report->findings[0].truth.low <= output(4, 1) - 0.25 + 1e-14);
 }
 
-TEST(TwoLevelAttention, a_dropped_key_and_bad_numbers_are_refuted) {
+TEST(TwoLevelAttention, ADroppedKeyAndBadNumbersAreRefuted) {
   Random random(9);
   const auto instance = two_level_instance(random, {8, 12, 30, 1, 1}, -1, 1, -1, 1, 0.2);
   auto dropped = instance;  // the control: one key of the histogram missing
@@ -111,7 +111,7 @@ TEST(TwoLevelAttention, a_dropped_key_and_bad_numbers_are_refuted) {
   }
 }
 
-TEST(TwoLevelAttention, looks_at_the_chosen_rows_only) {
+TEST(TwoLevelAttention, LooksAtTheChosenRowsOnly) {
   Random random(10);
   const auto instance = two_level_instance(random, {8, 12, 30, 1, 1}, -1, 1, -1, 1, 0.2);
   MatrixD output = midpoints(instance);
@@ -125,7 +125,7 @@ TEST(TwoLevelAttention, looks_at_the_chosen_rows_only) {
   EXPECT_THROW(verify_two_level_attention_output(instance, output, 0.1, options), Error);
 }
 
-TEST(TwoLevelAttention, does_not_claim_instances_of_another_form) {
+TEST(TwoLevelAttention, DoesNotClaimInstancesOfAnotherForm) {
   Random random(11);
   const auto good = two_level_instance(random, {6, 20, 10, 1, 2}, 0, 2, 0, -2, 0.05);
   const MatrixD output = MatrixD::Zero(6, 2);
