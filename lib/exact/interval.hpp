@@ -8,17 +8,14 @@
 #pragma once
 
 #include <subquad/core/count.hpp>
+#include <subquad/exact/rational.hpp>
 
-#include <boost/multiprecision/gmp.hpp>
 #include <mpfi.h>
 
 #include <cstdint>
 #include <string>
 
 namespace subquad::exact {
-
-/// An exact rational number. GMP through Boost.Multiprecision.
-using Rational = boost::multiprecision::mpq_rational;
 
 /// What is known about the order of two enclosed numbers.
 enum class Comparison {
