@@ -79,7 +79,7 @@ Polynomial taylor(const Rational& centre, int degree, std::int64_t bits) {
 
 Polynomial chebyshev_truncation(const ExpProblem& problem, int degree, std::int64_t bits) {
   require_degree(problem, degree);
-  const std::int64_t working = bits + 16 + 2 * ceil(problem.half_width()).convert_to<std::int64_t>();
+  const std::int64_t working = bits + 16 + 2 * ceil_integer(problem.half_width()).convert_to<std::int64_t>();
   std::vector<Rational> coefficients = modified_bessel(problem.half_width(), degree, working);
   const Rational factor = exp_middle(problem.centre(), working);
   for (std::size_t k = 0; k < coefficients.size(); ++k) coefficients[k] *= k == 0 ? factor : Rational(2 * factor);

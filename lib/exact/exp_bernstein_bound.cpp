@@ -45,7 +45,7 @@ class OneSidedProof {
     scale_ = bits + 64 + std::max<std::int64_t>(0, largest == 0 ? 0 : -floor_log2(largest));
     Box box{problem.a, problem.b, {}, 1};
     for (const Rational& c : to_bernstein(q, problem.a, problem.b)) {
-      box.coefficients.push_back(floor(Rational(c * power_of_two(scale_))));
+      box.coefficients.push_back(floor_integer(Rational(c * power_of_two(scale_))));
     }
     boxes_.push_back(std::move(box));
   }
@@ -126,7 +126,7 @@ BernsteinOutcome bernstein_upper_bound(const ExpProblem& problem, const Polynomi
   const bool relative = problem.measure == ErrorMeasure::relative;
   // P e^-x <= 1 + eps and >= 1 - eps; or (P - eps) e^-x <= 1 and (P + eps) e^-x >= 1, where values are as large as e^-a eps away from 1.
   const std::int64_t bits =
-      relative ? accuracy : accuracy + 2 * static_cast<std::int64_t>(ceil(problem.radius()).convert_to<std::int64_t>());
+      relative ? accuracy : accuracy + 2 * static_cast<std::int64_t>(ceil_integer(problem.radius()).convert_to<std::int64_t>());
   const Polynomial over = relative ? p : p - one;
   const Polynomial under = Rational(-1) * (relative ? p : p + one);
   const Rational over_limit = relative ? Rational(1 + epsilon) : Rational(1);

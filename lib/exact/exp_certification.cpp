@@ -86,7 +86,7 @@ std::vector<Rational> shortened(const ExpProblem& problem, const std::vector<Rat
   std::vector<Rational> out;
   for (const Rational& x : points) {
     const Rational steps((x - problem.a) / unit);
-    out.push_back(problem.a + unit * Rational(floor(Rational(steps + Rational(1, 2)))));
+    out.push_back(problem.a + unit * Rational(floor_integer(Rational(steps + Rational(1, 2)))));
   }
   out.back() = problem.b;
   return out;

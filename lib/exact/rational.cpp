@@ -149,11 +149,11 @@ std::int64_t floor_log2(const Rational& x) {
   return below ? guess - 1 : guess;
 }
 
-Integer floor(const Rational& x) {
+Integer floor_integer(const Rational& x) {
   return divide(numerator(x), denominator(x), Rounding::down);
 }
 
-Integer ceil(const Rational& x) {
+Integer ceil_integer(const Rational& x) {
   return divide(numerator(x), denominator(x), Rounding::up);
 }
 

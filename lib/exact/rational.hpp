@@ -31,9 +31,9 @@ Rational from_double(double value);
 /// Returns floor(log2(|x|)). Throws Error(parameter) for x = 0.
 std::int64_t floor_log2(const Rational& x);
 
-/// Returns floor (ceil) of x.
-Integer floor(const Rational& x);
-Integer ceil(const Rational& x);
+/// Returns the largest integer <= x (the least one >= x).
+Integer floor_integer(const Rational& x);
+Integer ceil_integer(const Rational& x);
 
 /// Returns 2^exponent, also for negative exponents. |exponent| <= 2^30, else Error(resource).
 Rational power_of_two(std::int64_t exponent);

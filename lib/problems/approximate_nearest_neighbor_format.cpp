@@ -22,7 +22,7 @@ ApproximateNearestNeighbor::Instance ApproximateNearestNeighbor::read_instance(s
 void ApproximateNearestNeighbor::write_instance(std::ostream& out, const Instance& instance,
                                                 const Provenance& provenance) {
   validate(instance);
-  text::write_comments(out, provenance);
+  write_comment_lines(out, provenance);
   out << fmt::format("p ann {} {} {} {} {}\n", instance.queries.rows(), instance.keys.rows(), instance.keys.cols(),
                      instance.eps_num, instance.eps_den);
   out << "c queries\n";

@@ -65,7 +65,7 @@ Attention::Instance Attention::read_instance(std::istream& in, const std::string
 
 void Attention::write_instance(std::ostream& out, const Instance& instance, const Provenance& provenance) {
   validate(instance);
-  text::write_comments(out, provenance);
+  write_comment_lines(out, provenance);
   out << fmt::format("p attention {} {} {} {}\n", instance.q.rows(), instance.k.rows(), instance.q.cols(),
                      instance.v.cols());
   out << fmt::format("scale {}\nentry-bound {}\nln-tolerance {}\n", instance.scale, instance.entry_bound,

@@ -21,7 +21,7 @@ GapAnn::Instance GapAnn::read_instance(std::istream& in, const std::string& name
 
 void GapAnn::write_instance(std::ostream& out, const Instance& instance, const Provenance& provenance) {
   validate(instance);
-  text::write_comments(out, provenance);
+  write_comment_lines(out, provenance);
   out << fmt::format("p gap-ann {} {} {} {} {}\n", instance.queries.rows(), instance.keys.rows(), instance.keys.cols(),
                      instance.r_yes, instance.r_no);
   out << "c queries\n";

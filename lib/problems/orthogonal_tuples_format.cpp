@@ -7,7 +7,7 @@ namespace subquad::problems {
 OrthogonalTuples::Instance OrthogonalTuples::read_instance(std::istream& in, const std::string& name) {
   constexpr std::string_view kUsage = "p p-ov P DIM N1 .. NP";
   text::Reader reader(in, name);
-  const std::vector<std::string_view> words = text::read_header_words(reader, "p-ov", kUsage);
+  const std::vector<std::string_view> words = read_record_header(reader, "p-ov", kUsage);
   if (words.size() < 4) reader.fail("header with {} numbers, expected '{}'", words.size() - 2, kUsage);
   const std::int64_t parts = text::parse_field(reader, words[2], {"P", 1});
   const std::int64_t dim = text::parse_field(reader, words[3], {"DIM", 0, text::kLargestDim});
@@ -26,7 +26,7 @@ OrthogonalTuples::Instance OrthogonalTuples::read_instance(std::istream& in, con
 
 void OrthogonalTuples::write_instance(std::ostream& out, const Instance& instance, const Provenance& provenance) {
   validate(instance);
-  text::write_comments(out, provenance);
+  write_comment_lines(out, provenance);
   out << fmt::format("p p-ov {} {}", instance.parts.size(), instance.parts.front().cols());
   for (const BitMatrix& part : instance.parts) out << ' ' << part.rows();
   out << '\n';

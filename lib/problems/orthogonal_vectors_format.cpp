@@ -17,7 +17,7 @@ OrthogonalVectors::Instance OrthogonalVectors::read_instance(std::istream& in, c
 
 void OrthogonalVectors::write_instance(std::ostream& out, const Instance& instance, const Provenance& provenance) {
   validate(instance);
-  text::write_comments(out, provenance);
+  write_comment_lines(out, provenance);
   out << fmt::format("p ov {} {} {}\n", instance.a.rows(), instance.b.rows(), instance.a.cols());
   out << "c A\n";
   text::write_bits(out, instance.a);

@@ -8,46 +8,6 @@
 
 namespace subquad::problems::text {
 
-bool Reader::next() {
-  while (lines_.next()) {
-    if (lines_.missing_final_newline())
-      fail("the file ends inside this line, expected a line feed (is the file truncated?)");
-    const std::string_view line = lines_.line();
-    if (line.empty()) fail("blank line, expected data (comments start with 'c ')");
-    if (line == "c" || line.starts_with("c ") || line.starts_with("c\t")) continue;
-    return true;
-  }
-  return false;
-}
-
-void Reader::need(std::string_view what) {
-  if (!next()) fail("the file ends here, expected {}", what);
-}
-
-void Reader::expect_end(std::string_view after) {
-  if (!next()) return;
-  if (at_header()) fail("second header, expected the end of the file after {}", after);
-  fail("{} after {}, expected the end of the file", quoted(lines_.line()), after);
-}
-
-bool Reader::at_header() const {
-  const std::string_view line = lines_.line();
-  return line == "p" || line.starts_with("p ") || line.starts_with("p\t");
-}
-
-void Reader::fail_here(const std::string& message) const {
-  lines_.fail_at(std::max<std::uint64_t>(lines_.line_number(), 1), message);
-}
-
-std::vector<std::string_view> read_header_words(Reader& reader, std::string_view kind, std::string_view usage) {
-  reader.need(fmt::format("the header '{}'", usage));
-  if (!reader.at_header()) reader.fail("{}, expected the header '{}'", quoted(reader.line()), usage);
-  std::vector<std::string_view> words = reader.words();
-  if (words.size() < 2 || words[1] != kind)
-    reader.fail("header of kind {}, expected '{}'", quoted(words.size() < 2 ? "" : words[1]), usage);
-  return words;
-}
-
 std::int64_t parse_field(const Reader& reader, std::string_view word, const Field& field) {
   const std::optional<std::int64_t> value = parse_int(word);
   if (!value) reader.fail("{} is {}, expected a whole number of at most 63 bits", field.name, quoted(word));
@@ -62,7 +22,7 @@ std::int64_t parse_field(const Reader& reader, std::string_view word, const Fiel
 std::vector<std::int64_t> read_header(Reader& reader, std::string_view kind, std::initializer_list<Field> fields) {
   std::string usage = fmt::format("p {}", kind);
   for (const Field& field : fields) usage += fmt::format(" {}", field.name);
-  const std::vector<std::string_view> words = read_header_words(reader, kind, usage);
+  const std::vector<std::string_view> words = read_record_header(reader, kind, usage);
   if (words.size() != 2 + fields.size())
     reader.fail("header with {} numbers, expected {}: '{}'", words.size() - 2, fields.size(), usage);
   std::vector<std::int64_t> values;
@@ -170,12 +130,8 @@ AnswerHead read_answer_head(Reader& reader, std::string_view expected) {
   return head;
 }
 
-void write_comments(std::ostream& out, const Provenance& provenance) {
-  for (const std::string& line : provenance.lines()) out << "c " << line << '\n';
-}
-
 void write_answer_head(std::ostream& out, const Digest& instance, const Provenance& provenance) {
-  write_comments(out, provenance);
+  write_comment_lines(out, provenance);
   out << "i " << to_string(instance) << '\n';
 }
 

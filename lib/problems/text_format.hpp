@@ -8,6 +8,7 @@
 #include <subquad/core/digest.hpp>
 #include <subquad/core/line_reader.hpp>
 #include <subquad/core/provenance.hpp>
+#include <subquad/core/record_reader.hpp>
 
 #include <fmt/format.h>
 
@@ -35,38 +36,10 @@ struct Field {
 };
 
 /// Reads the lines of a format that are no comments.
-class Reader {
- public:
-  Reader(std::istream& in, const std::string& name) : lines_(in, name) {}
-
-  /// Reads the next line that is no comment; false at the end.
-  /// Throws Error(input) for a blank line and for a last line without line feed.
-  bool next();
-  /// The same, but the end of the file is an error: "file ends ..., expected WHAT".
-  void need(std::string_view what);
-  /// Throws Error(input) unless nothing but comments follows.
-  void expect_end(std::string_view after);
-
-  std::string_view line() const noexcept { return lines_.line(); }
-  std::vector<std::string_view> words() const { return split_words(lines_.line()); }
-  /// True iff the line is a header or consists of the word `p` alone.
-  bool at_header() const;
-
-  template <class... Args>
-  [[noreturn]] void fail(fmt::format_string<Args...> format, Args&&... args) const {
-    fail_here(fmt::format(format, std::forward<Args>(args)...));
-  }
-  /// The line read last, at least 1, so that an empty file has a place too.
-  [[noreturn]] void fail_here(const std::string& message) const;
-
- private:
-  LineReader lines_;
-};
+using Reader = RecordReader;
 
 /// Reads the next line as the header `p KIND NUMBER..`, one number a field. Throws Error(input).
 std::vector<std::int64_t> read_header(Reader& reader, std::string_view kind, std::initializer_list<Field> fields);
-/// Reads the next line as a header and checks its kind only; returns all its words. `usage` is shown in messages.
-std::vector<std::string_view> read_header_words(Reader& reader, std::string_view kind, std::string_view usage);
 /// Parses a header's number. Throws Error(input).
 std::int64_t parse_field(const Reader& reader, std::string_view word, const Field& field);
 
@@ -96,8 +69,6 @@ struct AnswerHead {
 };
 AnswerHead read_answer_head(Reader& reader, std::string_view expected);
 
-/// Writes the provenance as comments.
-void write_comments(std::ostream& out, const Provenance& provenance);
 /// Writes the provenance and the line `i DIGEST`.
 void write_answer_head(std::ostream& out, const Digest& instance, const Provenance& provenance);
 
