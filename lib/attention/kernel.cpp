@@ -1,4 +1,5 @@
 #include <subquad/attention/kernel.hpp>
+#include <subquad/attention/low_rank.hpp>
 #include <subquad/attention/rigorous_softmax.hpp>
 #include <subquad/attention/streaming_softmax.hpp>
 #include <subquad/core/error.hpp>
@@ -46,13 +47,25 @@ Attention::Answer rigorous_softmax(const Attention::Instance& instance, const Ex
   return answer;
 }
 
-const std::array<Kernel, 3>& table() {
-  static const std::array<Kernel, 3> kernels{
+Attention::Answer run_low_rank(const Attention::Instance& instance, const Execution& execution) {
+  return {low_rank_attention(instance, LowRankArithmetic::float64, execution).output, {}};
+}
+
+Attention::Answer run_low_rank_f32(const Attention::Instance& instance, const Execution& execution) {
+  return {low_rank_attention(instance, LowRankArithmetic::float32, execution).output, {}};
+}
+
+const std::array<Kernel, 5>& table() {
+  static const std::array<Kernel, 5> kernels{
       Kernel{"exact", "float64", "streaming softmax in float64", false, run_exact},
       Kernel{"exact-f32", "float32", "streaming softmax in float32; rounds the instance's entries to float32", false,
              run_exact_f32},
       Kernel{"rigorous", "MPFR intervals",
-             "proved enclosures of ln u_i by MPFR interval arithmetic; for small instances", true, rigorous_softmax}};
+             "proved enclosures of ln u_i by MPFR interval arithmetic; for small instances", true, rigorous_softmax},
+      Kernel{"low-rank", "float64", "a certified polynomial for exp (AS23); within the instance's eps_a, or refused",
+             false, run_low_rank},
+      Kernel{"low-rank-f32", "float32", "the same in float32; refused where rounding alone may exceed eps_a", false,
+             run_low_rank_f32}};
   return kernels;
 }
 

@@ -13,14 +13,14 @@ namespace subquad::attention {
 
 /// A kernel as the drivers see it.
 struct Kernel {
-  std::string name;         ///< "exact", "exact-f32", "rigorous"
+  std::string name;         ///< "exact", "exact-f32", "rigorous", "low-rank", "low-rank-f32"
   std::string arithmetic;   ///< "float64", "float32", "MPFR intervals"
   std::string description;  ///< one line
   bool log_domain = false;  ///< fills Answer::log_column with rigorous enclosures: may serve the paper's parameters
   std::function<problems::Attention::Answer(const problems::Attention::Instance&, const Execution&)> run;
 };
 
-/// The kernels built in, in a fixed order: exact, exact-f32, rigorous.
+/// The kernels built in, in a fixed order: exact, exact-f32, rigorous, low-rank, low-rank-f32.
 std::span<const Kernel> kernels();
 
 /// Throws Error(parameter) with the list of names.
