@@ -63,9 +63,9 @@ void read_header(RecordReader& reader, ExpPolynomialClaim& claim, int& degree) {
 
 void read_polynomial(RecordReader& reader, ExpPolynomialClaim& claim, int degree) {
   claim.epsilon = parse_number(reader, read_item(reader, "epsilon", 1, "epsilon NUMBER")[0]);
-  if (claim.epsilon <= 0) reader.fail("epsilon {}, expected more than 0", quoted(reader.line()));
+  if (claim.epsilon <= 0) reader.fail("{}, expected more than 0", quoted(reader.line()));
   if (claim.problem.measure == ErrorMeasure::relative && claim.epsilon >= 1) {
-    reader.fail("epsilon {}, expected less than 1: the polynomial 0 has relative error 1", quoted(reader.line()));
+    reader.fail("{}, expected less than 1: the polynomial 0 has relative error 1", quoted(reader.line()));
   }
   std::vector<Rational> coefficients;
   for (int k = 0; k <= degree; ++k) {
