@@ -24,6 +24,7 @@ constexpr std::uint64_t kChunkBytes = std::uint64_t{64} << 20;
 /// Largest Euclidean norm of a row, rounded upwards.
 double largest_row_norm(const problems::MatrixD& matrix) {
   double largest = 0.0;
+  if (matrix.cols() == 0) return largest;
   for (Eigen::Index i = 0; i < matrix.rows(); ++i) largest = std::max(largest, matrix.row(i).stableNorm());
   // stableNorm's error is a few units a coordinate.
   return largest * (1 + 1e-15 * static_cast<double>(matrix.cols() + 16));
@@ -186,9 +187,14 @@ LowRankBounds measure_low_rank_bounds(const problems::Attention::Instance& insta
 LowRankBounds low_rank_bounds_from_entries(double entry_bound, std::uint64_t dim, double scale) {
   require(std::isfinite(entry_bound) && entry_bound >= 0, ErrorKind::parameter,
           "low-rank: the entry bound B is {}, expected a finite number >= 0", entry_bound);
-  const double norm = std::sqrt(static_cast<double>(dim)) * entry_bound * kOutward;
-  return {std::fabs(scale) * static_cast<double>(dim) * entry_bound * entry_bound * kOutward, norm, norm, entry_bound,
-          entry_bound};
+  LowRankBounds bounds;
+  bounds.radius = std::fabs(scale) * static_cast<double>(dim) * entry_bound * entry_bound * kOutward;
+  bounds.query_norm = std::sqrt(static_cast<double>(dim)) * entry_bound * kOutward;
+  bounds.key_norm = bounds.query_norm;
+  bounds.denominator_radius = bounds.radius;
+  bounds.value_bound = entry_bound;
+  bounds.value_half_range = entry_bound;
+  return bounds;
 }
 
 LowRankPlan plan_low_rank(const LowRankRequest& request, int threads) {

@@ -126,7 +126,8 @@ BernsteinOutcome bernstein_upper_bound(const ExpProblem& problem, const Polynomi
   const bool relative = problem.measure == ErrorMeasure::relative;
   // P e^-x <= 1 + eps and >= 1 - eps; or (P - eps) e^-x <= 1 and (P + eps) e^-x >= 1, where values are as large as e^-a eps away from 1.
   const std::int64_t bits =
-      relative ? accuracy : accuracy + 2 * static_cast<std::int64_t>(ceil_integer(problem.radius()).convert_to<std::int64_t>());
+      relative ? accuracy
+               : accuracy + 2 * static_cast<std::int64_t>(ceil_integer(problem.radius()).convert_to<std::int64_t>());
   const Polynomial over = relative ? p : p - one;
   const Polynomial under = Rational(-1) * (relative ? p : p + one);
   const Rational over_limit = relative ? Rational(1 + epsilon) : Rational(1);

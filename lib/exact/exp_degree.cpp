@@ -14,8 +14,14 @@ namespace subquad::exact {
 namespace {
 
 constexpr int kLargestPredicted = 100'000;
-constexpr int kTerms =
-    48;  ///< of the Hankel matrix's first row; they fall at least geometrically where the prediction is used
+constexpr int kMostTerms = 200;
+
+/// Order of the Hankel matrix: its entries fall fast once their order is above R by a few R^(1/3) (I: at once).
+int hankel_terms(int n, double r, bool relative) {
+  if (!relative) return 48;
+  const double terms = 40 + 0.6 * std::max(0.0, r - n) + 4 * std::cbrt(r);
+  return static_cast<int>(std::min(terms, static_cast<double>(kMostTerms)));
+}
 
 /// log2 |J_n(x)|, from MPFR.
 double log2_bessel_j(long n, double x) {
@@ -50,10 +56,9 @@ double log2_bessel_i(int n, double x) {
   return (first + largest + std::log(sum)) / std::numbers::ln2;
 }
 
-/// J (sign = -1) or I (sign = +1) of orders n .. n + 2 kTerms up to a common factor, the largest scaled to 1. Miller's recurrence,
+/// J (sign = -1) or I (sign = +1) of orders n .. n + wanted up to a common factor, the largest scaled to 1. Miller's recurrence,
 /// downwards: f_{m-1} = (2m/x) f_m + sign f_{m+1}.
-std::vector<double> bessel_ratios(int n, double x, double sign) {
-  const int wanted = 2 * kTerms;
+std::vector<double> bessel_ratios(int n, int wanted, double x, double sign) {
   const int top =
       std::max(n + wanted, static_cast<int>(x) + 1) + 40 + static_cast<int>(std::sqrt(40.0 * std::max<double>(n, x)));
   std::vector<double> row(static_cast<std::size_t>(wanted) + 1);
@@ -78,9 +83,10 @@ std::vector<double> bessel_ratios(int n, double x, double sign) {
 
 /// Spectral norm of the Hankel matrix H_ij = row[i + j].
 double hankel_norm(const std::vector<double>& row) {
-  Eigen::MatrixXd h(kTerms, kTerms);
-  for (int i = 0; i < kTerms; ++i) {
-    for (int j = 0; j < kTerms; ++j) h(i, j) = row[static_cast<std::size_t>(i + j)];
+  const int terms = static_cast<int>(row.size() + 1) / 2;
+  Eigen::MatrixXd h(terms, terms);
+  for (int i = 0; i < terms; ++i) {
+    for (int j = 0; j < terms; ++j) h(i, j) = row[static_cast<std::size_t>(i + j)];
   }
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(h, Eigen::EigenvaluesOnly);
   return solver.eigenvalues().cwiseAbs().maxCoeff();
@@ -97,7 +103,7 @@ double predicted_log2_error(const ExpProblem& problem, int degree) {
   const double r = to_double(problem.half_width(), Rounding::nearest);
   if (r < 1e-200) return -std::numeric_limits<double>::infinity();
   const int n = degree + 1;
-  const std::vector<double> row = bessel_ratios(n, r, relative ? -1.0 : 1.0);
+  const std::vector<double> row = bessel_ratios(n, 2 * hankel_terms(n, r, relative), r, relative ? -1.0 : 1.0);
   // The common factor from the order where the function is largest: there it is computed without cancellation.
   std::size_t peak = 0;
   for (std::size_t k = 0; k < row.size(); ++k) {
@@ -119,12 +125,14 @@ int predicted_degree(const ExpProblem& problem, const Rational& epsilon) {
   require(r <= kLargestPredicted, ErrorKind::resource, "the interval is {:.3g} long: the degree is beyond {}", 2 * r,
           kLargestPredicted);
   const auto enough = [&](int degree) { return predicted_log2_error(problem, degree) < target; };
-  int high = 1;
+  // Relative: below R - 200 the error is 1 but for a tiny part, and the matrix would be large.
+  const int least = problem.measure == ErrorMeasure::relative ? std::max(0, static_cast<int>(r) - kMostTerms) : 0;
+  int high = std::max(1, least);
   while (!enough(high)) {
     require(high < kLargestPredicted, ErrorKind::resource, "the degree is beyond {}", kLargestPredicted);
     high *= 2;
   }
-  int low = -1;  // not enough; high is
+  int low = least - 1;  // taken as not enough; high is
   while (high - low > 1) {
     const int middle = low + (high - low) / 2;
     (enough(middle) ? high : low) = middle;

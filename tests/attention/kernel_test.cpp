@@ -43,10 +43,12 @@ Attention::Instance random_instance(Eigen::Index n, Eigen::Index n_k, Eigen::Ind
 }
 
 TEST(Kernels, AreListedInAFixedOrderAndFoundByName) {
-  ASSERT_EQ(kernels().size(), 3U);
+  ASSERT_EQ(kernels().size(), 5U);
   EXPECT_EQ(kernels()[0].name, "exact");
   EXPECT_EQ(kernels()[1].name, "exact-f32");
   EXPECT_EQ(kernels()[2].name, "rigorous");
+  EXPECT_EQ(kernels()[3].name, "low-rank");
+  EXPECT_EQ(kernels()[4].name, "low-rank-f32");
   for (const Kernel& k : kernels()) {
     EXPECT_EQ(&kernel(k.name), &k);
     EXPECT_FALSE(k.arithmetic.empty());
@@ -56,7 +58,7 @@ TEST(Kernels, AreListedInAFixedOrderAndFoundByName) {
 }
 
 TEST(Kernels, AnUnknownNameIsAnErrorThatListsTheKnown) {
-  for (const char* part : {"exact-f16", "exact, exact-f32, rigorous"})
+  for (const char* part : {"exact-f16", "exact, exact-f32, rigorous, low-rank, low-rank-f32"})
     expect_error(ErrorKind::parameter, part, [] { kernel("exact-f16"); });
 }
 
