@@ -1,10 +1,11 @@
 #include "attention_verification.hpp"
 
+#include "attention_arrays.hpp"
 #include "instance_reading.hpp"
 #include "resource_guard.hpp"
+#include "size_json.hpp"
 
 #include <subquad/core/error.hpp>
-#include <subquad/io/npy.hpp>
 #include <subquad/problems/attention.hpp>
 #include <subquad/verifiers/attention_output.hpp>
 
@@ -16,24 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using problems::Attention;
-
-Json number_json(double x) {
-  if (std::isfinite(x)) return x;
-  return fmt::format("{}", x);
-}
-
-problems::MatrixD read_array(const std::string& path, io::NpyVector vector) {
-  InputSource file(path);
-  return io::read_npy<double>(file.stream(), path, vector);
-}
-
-// Entries that are no numbers are left to problems::validate, which names their place.
-double largest_finite_entry(const problems::MatrixD& matrix) {
-  double largest = 0;
-  for (Eigen::Index i = 0; i < matrix.size(); ++i)
-    if (const double entry = std::abs(matrix.data()[i]); std::isfinite(entry) && entry > largest) largest = entry;
-  return largest;
-}
 
 }  // namespace
 
@@ -93,15 +76,8 @@ AttentionVerification verify_attention_answer(const std::vector<std::string>& fi
 AttentionVerification verify_attention_arrays(const std::vector<std::string>& files,
                                               const AttentionVerificationOptions& options, VerbCommand& command) {
   require(options.tolerance.has_value(), ErrorKind::parameter, "verify attention Q K V OUT: expected --tolerance T");
-  Attention::Instance instance;
-  instance.q = read_array(files[0], io::NpyVector::refuse);
-  instance.k = read_array(files[1], io::NpyVector::refuse);
-  instance.v = read_array(files[2], io::NpyVector::as_column);
+  const Attention::Instance instance = read_attention_arrays(files[0], files[1], files[2], options.scale);
   const problems::MatrixD output = read_array(files[3], io::NpyVector::as_column);
-  instance.scale = options.scale.value_or(1.0 / static_cast<double>(std::max<Eigen::Index>(1, instance.q.cols())));
-  instance.entry_bound =
-      std::max({largest_finite_entry(instance.q), largest_finite_entry(instance.k), largest_finite_entry(instance.v)});
-  problems::validate(instance);
   return verify_attention_output(instance, output, *options.tolerance, options.force, command.execution());
 }
 

@@ -115,11 +115,6 @@ nlohmann::ordered_json stage_json(const std::string& problem, const std::string&
 }
 
 // JSON has no infinities or NaN.
-nlohmann::ordered_json number_json(double x) {
-  if (std::isfinite(x)) return x;
-  return fmt::format("{}", x);
-}
-
 nlohmann::ordered_json fault_json(const KernelFault& fault) {
   nlohmann::ordered_json result = {
       {"row", fault.row}, {"what", fault.what}, {"candidate", number_json(fault.candidate)}};

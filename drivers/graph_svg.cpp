@@ -1,5 +1,6 @@
 // The graph as SVG: one column a layer, long arrows led around the boxes between.
 #include "graph_drawing.hpp"
+#include "line_plot.hpp"
 
 #include <fmt/format.h>
 
@@ -14,23 +15,6 @@ using reductions::ProblemEntry;
 using reductions::ReductionEntry;
 
 constexpr int kBoxWidth = 190, kColumn = 440, kRow = 152, kMargin = 30, kHead = 22, kLine = 15;
-
-std::string escape_xml(const std::string& text) {
-  std::string result;
-  for (const char c : text) {
-    if (c == '&')
-      result += "&amp;";
-    else if (c == '<')
-      result += "&lt;";
-    else if (c == '>')
-      result += "&gt;";
-    else if (c == '"')
-      result += "&quot;";
-    else
-      result += c;
-  }
-  return result;
-}
 
 struct Box {
   int x = 0;

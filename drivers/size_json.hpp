@@ -1,11 +1,13 @@
-// Sizes in JSON: numbers while a double holds them exactly, strings of digits beyond.
+// Numbers in JSON: sizes beyond 2^53 are strings of digits, NaN and infinities are strings.
 #pragma once
 
 #include <subquad/core/count.hpp>
 #include <subquad/core/problem.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <cstdint>
 
 namespace subquad::drivers {
@@ -14,6 +16,12 @@ namespace subquad::drivers {
 inline nlohmann::ordered_json count_json(const Count& x) {
   if (x < (Count(1) << 53)) return x.convert_to<std::uint64_t>();
   return x.str();
+}
+
+/// Returns a number if x is one, else "nan", "inf" or "-inf".
+inline nlohmann::ordered_json number_json(double x) {
+  if (std::isfinite(x)) return x;
+  return fmt::format("{}", x);
 }
 
 /// Returns one member a size field.

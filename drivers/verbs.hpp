@@ -25,6 +25,9 @@ int run_lift(const Invocation& invocation);
 int run_verify(const Invocation& invocation);
 int run_gen(const Invocation& invocation);
 int run_graph(const Invocation& invocation);
+int run_exp(const Invocation& invocation);
+int run_attend(const Invocation& invocation);
+int run_experiment(const Invocation& invocation);
 int run_info(const Invocation& invocation);
 
 }  // namespace subquad::drivers

@@ -2,6 +2,7 @@
 #include "answer_verification.hpp"
 #include "attention_verification.hpp"
 #include "exit_status.hpp"
+#include "exp_verification.hpp"
 #include "instance_reading.hpp"
 #include "verbs.hpp"
 
@@ -18,6 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::string_view kExpPolynomial = "exp-polynomial";
+
 Verification verify_with_instance(const reductions::ProblemEntry& problem, const std::string& instance_path,
                                   const std::string& answer_path, VerbCommand& command) {
   require(!(instance_path == "-" && answer_path == "-"), ErrorKind::parameter,
@@ -27,6 +30,35 @@ Verification verify_with_instance(const reductions::ProblemEntry& problem, const
   InputSource answer_file(answer_path);
   const reductions::AnyAnswer answer = read_any_answer(problem, instance, answer_file, command);
   return verify_answer(problem, instance, answer, command.shared.force, command.execution());
+}
+
+/// Prints the verdict and returns the exit status.
+int say(std::string_view kind, const Verification& outcome, const VerbCommand& command) {
+  const int status = exit_status(outcome.report.verdict);
+  if (command.shared.json) {
+    const Json report = {{"schema", "subquad.verify/1"},
+                         {"version", version()},
+                         {"problem", kind},
+                         {"verdict", to_string(outcome.report.verdict)},
+                         {"reason", outcome.report.reason},
+                         {"verified_by", outcome.by},
+                         {"evidence", outcome.evidence},
+                         {"exit_status", status}};
+    std::cout << report.dump(2) << '\n';
+  } else {
+    std::cout << to_string(outcome.report.verdict) << ": " << outcome.report.reason << '\n';
+  }
+  return status;
+}
+
+int verify_exp_polynomial_file(const std::vector<std::string>& files, const AttentionVerificationOptions& attention,
+                               const VerbCommand& command) {
+  require(files.size() == 1, ErrorKind::parameter, "verify {}: {} files given, expected FILE", kExpPolynomial,
+          files.size());
+  require(!attention.tolerance && !attention.scale, ErrorKind::parameter,
+          "--tolerance and --scale are for attention only");
+  const ExpVerification verification = verify_exp_file(files[0]);
+  return say(kExpPolynomial, {verification.report, "verifiers/exp_polynomial", verification.evidence}, command);
 }
 
 }  // namespace
@@ -41,7 +73,8 @@ int run_verify(const Invocation& invocation) {
         "verify attention Q.npy K.npy V.npy OUT.npy --tolerance T [--scale S]",
         "  Q: n x d, K: n_k x d, V: n_k x d_v, OUT: n x d_v, float32 or float64; OUT is compared with softmax(S Q K^T) "
         "V",
-        "  entry by entry: certified iff every entry is proved to be within T, refuted iff one is proved not to be."},
+        "  entry by entry: certified iff every entry is proved to be within T, refuted iff one is proved not to be.",
+        "verify exp-polynomial FILE                         a polynomial for e^x with its certificate ('subquad exp')"},
        {"0 certified", "1 refuted, with the evidence", "2 bad usage or input", "3 resource guard", "4 undecided"},
        {"subquad verify cnf f.cnf f.cnf.answer",
         "subquad verify attention q.npy k.npy v.npy out.npy --tolerance 1e-3 --scale 0.125"}});
@@ -49,7 +82,8 @@ int run_verify(const Invocation& invocation) {
   std::vector<std::string> files;
   AttentionVerificationOptions attention;
   command.app.add_option("KIND", kind, "Problem")->required();
-  command.app.add_option("FILES", files, "Instance and answer, or four .npy files")->required();
+  command.app.add_option("FILES", files, "Instance and answer, four .npy files, or one exp-polynomial file")
+      ->required();
   command.app
       .add_option("--tolerance", attention.tolerance,
                   "attention: allowed error a entry (default for .attention: its eps_a)")
@@ -57,6 +91,7 @@ int run_verify(const Invocation& invocation) {
   command.app.add_option("--scale", attention.scale, "attention from .npy: factor of the logits (default 1/d)");
   if (!command.parse()) return kDone;
 
+  if (kind == kExpPolynomial) return verify_exp_polynomial_file(files, attention, command);
   const auto& problem = reductions::problem(kind);
   const bool is_attention = problem.id == problems::Attention::kId;
   require(files.size() == 2 || (is_attention && files.size() == 4), ErrorKind::parameter,
@@ -73,17 +108,7 @@ int run_verify(const Invocation& invocation) {
   } else {
     outcome = verify_with_instance(problem, files[0], files[1], command);
   }
-  const int status = exit_status(outcome.report.verdict);
-  if (command.shared.json) {
-    const Json report = {{"schema", "subquad.verify/1"},    {"version", version()},
-                         {"problem", problem.id},           {"verdict", to_string(outcome.report.verdict)},
-                         {"reason", outcome.report.reason}, {"verified_by", outcome.by},
-                         {"evidence", outcome.evidence},    {"exit_status", status}};
-    std::cout << report.dump(2) << '\n';
-  } else {
-    std::cout << to_string(outcome.report.verdict) << ": " << outcome.report.reason << '\n';
-  }
-  return status;
+  return say(problem.id, outcome, command);
 }
 
 }  // namespace subquad::drivers

@@ -189,7 +189,8 @@ ErrorBound dual_lower_bound(const ExpProblem& problem, int degree, std::span<con
   const auto top = [](const Integer& x, std::int64_t exponent) { return static_cast<std::int64_t>(msb(x)) + exponent; };
   std::int64_t highest = top(terms[0].high_exp, terms[0].exponent_exp);
   for (const Term& t : terms) {
-    highest = std::max({highest, top(t.high_exp, t.exponent_exp), top(t.high, t.exponent)});
+    highest = std::max(highest, top(t.high_exp, t.exponent_exp));
+    if (problem.measure == ErrorMeasure::absolute) highest = std::max(highest, top(t.high, t.exponent));
   }
   const std::int64_t unit = highest - bits - 16;
   const auto in_units = [unit](const Integer& x, std::int64_t exponent, bool upward) {

@@ -110,6 +110,13 @@ TEST(MinimaxEnclosure, ShiftsAreTheSameProblem) {
   EXPECT_GE(minus.upper.error_bound, zero.lower.bound * exp_bracket(-10, 100).lower());
 }
 
+TEST(CertifiedMinimalDegree, LongIntervals) {
+  // Weights |w_i| are e^R times larger than |w_i| e^x_i at the left end: sums must keep the digits of the latter.
+  const CertifiedMinimalDegree m = certified_minimal_degree(relative(80), *parse_rational("1e-18"));
+  EXPECT_EQ(m.degree(), 132);
+  expect_both_halves(m, relative(80), *parse_rational("1e-18"), "R = 80");
+}
+
 TEST(CertifiedMinimalDegree, Degenerate) {
   const CertifiedMinimalDegree zero = certified_minimal_degree(relative(0), Rational(1, 1000));
   EXPECT_EQ(zero.degree(), 0);

@@ -1,0 +1,178 @@
+// subquad experiment: the papers' experiments, as data (JSON lines) and plots.
+#include "crossover_experiment.hpp"
+#include "exit_status.hpp"
+#include "output_writing.hpp"
+#include "size_json.hpp"
+#include "transition_experiment.hpp"
+#include "verbs.hpp"
+
+#include <subquad/core/error.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace subquad::drivers {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct ExperimentFiles {
+  std::string output = "-";
+  std::string svg;
+};
+
+void add_files(CLI::App& app, ExperimentFiles& files) {
+  app.add_option("-o,--output", files.output, "Where the data go, one JSON object a line")->capture_default_str();
+  app.add_option("--svg", files.svg, "Write a plot");
+}
+
+/// The first line says what was run, then one line a row.
+void write_data(const ExperimentFiles& files, const Json& head, const std::vector<Json>& rows, const std::string& svg) {
+  write_output(files.output, [&](std::ostream& out) {
+    out << head.dump() << '\n';
+    for (const Json& row : rows) out << row.dump() << '\n';
+  });
+  if (!files.svg.empty()) {
+    write_output(files.svg, [&](std::ostream& out) { out << svg; });
+  }
+}
+
+void transition(const TransitionOptions& options, const ExperimentFiles& files, VerbCommand& command) {
+  if (command.shared.dry_run) {
+    command.note("transition: {} values of c, n = 2^{} .. 2^{}", options.c.size(), options.log2_n_low,
+                 options.log2_n_high);
+    return;
+  }
+  const std::vector<TransitionRow> rows = run_transition(options, command.execution());
+  std::vector<Json> lines;
+  command.note("    c  log2 n    d       B        R  degree  log2 rank  rank exponent  paper's exponent");
+  for (const TransitionRow& r : rows) {
+    const double paper = log2_estimate(r.paper_rank) / r.log2_n;
+    lines.push_back({{"c", r.c},
+                     {"log2_n", r.log2_n},
+                     {"dim", r.dim},
+                     {"entry_bound", r.entry_bound},
+                     {"radius", r.radius},
+                     {"log2_epsilon", r.log2_epsilon},
+                     {"degree", r.degree},
+                     {"degree_is", r.certified ? "certified" : "predicted"},
+                     {"log2_rank", log2_estimate(r.rank)},
+                     {"rank_exponent", r.exponent},
+                     {"paper_rank_exponent", paper}});
+    command.note("{:>5g}  {:>6}  {:>3}  {:>6.3f}  {:>7.4g}  {:>5}{}  {:>9.2f}  {:>13.3f}  {:>16.3f}", r.c, r.log2_n,
+                 r.dim, r.entry_bound, r.radius, r.degree, r.certified ? " " : "*", log2_estimate(r.rank), r.exponent,
+                 paper);
+  }
+  command.note(
+      "exponent below 1: O(n r) time is subquadratic. '*': degree predicted, not certified (the interval is long)");
+  const Json head = {{"schema", "subquad.experiment.transition/1"},
+                     {"version", version()},
+                     {"command", command.command_line},
+                     {"growth", options.growth},
+                     {"dim_factor", options.dim_factor},
+                     {"tolerance_exponent", options.tolerance_exponent}};
+  write_data(files, head, lines, draw_transition(options, rows));
+}
+
+void crossover(CrossoverOptions options, const std::string& arithmetic, const ExperimentFiles& files,
+               VerbCommand& command) {
+  options.arithmetic =
+      arithmetic == "float32" ? attention::LowRankArithmetic::float32 : attention::LowRankArithmetic::float64;
+  options.seed = command.shared.seed;
+  if (command.shared.dry_run) {
+    command.note("crossover: {} dimensions, n = 2^{} .. 2^{}, {} repetitions", options.dims.size(), options.log2_n_low,
+                 options.log2_n_high, options.repetitions);
+    return;
+  }
+  const std::vector<CrossoverRow> rows = run_crossover(options, command.execution());
+  std::vector<Json> lines;
+  command.note("   d        n  degree     rank    exact s  low-rank s   ratio  error bound  both within eps_a");
+  bool certified = true;
+  for (const CrossoverRow& r : rows) {
+    certified = certified && r.certified;
+    lines.push_back({{"dim", r.dim},
+                     {"n", r.n},
+                     {"degree", r.degree},
+                     {"rank", count_json(r.rank)},
+                     {"exact_seconds", r.exact_seconds},
+                     {"low_rank_seconds", r.low_rank_seconds},
+                     {"ratio", r.exact_seconds / r.low_rank_seconds},
+                     {"error_bound", r.error_bound},
+                     {"certified", r.certified}});
+    command.note("{:>4}  {:>7}  {:>6}  {:>7}  {:>9.3g}  {:>10.3g}  {:>6.3g}  {:>11.3g}  {}", r.dim, r.n, r.degree,
+                 subquad::describe(r.rank), r.exact_seconds, r.low_rank_seconds, r.exact_seconds / r.low_rank_seconds,
+                 r.error_bound, r.certified ? "proved" : "NOT PROVED");
+  }
+  Json head = {{"schema", "subquad.experiment.crossover/1"},
+               {"version", version()},
+               {"command", command.command_line},
+               {"seed", options.seed},
+               {"radius", options.radius},
+               {"tolerance", options.tolerance},
+               {"arithmetic", to_string(options.arithmetic)},
+               {"crossovers", Json::array()}};
+  for (const Crossover& c : crossovers(options, rows)) {
+    head["crossovers"].push_back({{"dim", c.dim}, {"n", c.n ? Json(*c.n) : Json()}});
+    if (c.n) {
+      command.note("d = {}: low-rank is faster from n = {} on", c.dim, *c.n);
+    } else {
+      command.note("d = {}: low-rank is not faster up to n = 2^{}", c.dim, options.log2_n_high);
+    }
+  }
+  write_data(files, head, lines, draw_crossover(options, rows));
+  require(certified, ErrorKind::refuted, "crossover: some output is not proved to be within eps_a");
+}
+
+}  // namespace
+
+int run_experiment(const Invocation& invocation) {
+  VerbCommand command(
+      invocation, "The papers' experiments: data as JSON lines, and plots.",
+      {Effective::dry_run, Effective::seed, Effective::threads},
+      {{"transition: AS23's phase transition. Entries up to B = c (ln n)^P, P = 1/2, d = ceil(C ln n), eps_a = n^-E: "
+        "degree "
+        "and rank of the",
+        "low-rank algorithm for n up to 2^60. Nothing is run: the planner needs no data.",
+        "crossover: exact against low-rank attention on random inputs, measured: from which n on low-rank wins."},
+       {"0 done", "1 crossover: an output is not within eps_a", "2 bad usage", "3 a plan was refused"},
+       {"subquad experiment transition --svg transition.svg",
+        "subquad experiment crossover --dims 2,4,8 --tolerance 1e-3"}});
+  ExperimentFiles files;
+  TransitionOptions transition_options;
+  CrossoverOptions crossover_options;
+  std::string arithmetic = "float64";
+  command.app.require_subcommand(1);
+  CLI::App* t = command.app.add_subcommand("transition", "Degree and rank over n for entries up to c (ln n)^P");
+  t->add_option("-c", transition_options.c, "Values of c")->delimiter(',')->capture_default_str();
+  t->add_option("--growth", transition_options.growth, "P: B = c (ln n)^P; 1/2 is AS23's threshold")
+      ->capture_default_str();
+  t->add_option("-C,--dim-factor", transition_options.dim_factor, "C: d = ceil(C ln n)")->capture_default_str();
+  t->add_option("--tolerance-exponent", transition_options.tolerance_exponent, "E: eps_a = n^-E")
+      ->capture_default_str();
+  t->add_option("--from", transition_options.log2_n_low, "log2 of the least n")->capture_default_str();
+  t->add_option("--to", transition_options.log2_n_high, "log2 of the largest n")->capture_default_str();
+  t->add_option("--step", transition_options.log2_n_step, "Step of log2 n")->capture_default_str();
+  add_files(*t, files);
+  CLI::App* x = command.app.add_subcommand("crossover", "Exact against low-rank attention, measured");
+  x->add_option("--dims", crossover_options.dims, "Dimensions d")->delimiter(',')->capture_default_str();
+  x->add_option("--radius", crossover_options.radius, "R: queries and keys are uniform in [-sqrt R, sqrt R]^d")
+      ->capture_default_str();
+  x->add_option("--tolerance", crossover_options.tolerance, "eps_a")->capture_default_str();
+  x->add_option("--arithmetic", arithmetic, "float64 or float32, for both kernels")
+      ->check(CLI::IsMember({"float64", "float32"}))
+      ->capture_default_str();
+  x->add_option("--from", crossover_options.log2_n_low, "log2 of the least n")->capture_default_str();
+  x->add_option("--to", crossover_options.log2_n_high, "log2 of the largest n")->capture_default_str();
+  x->add_option("--repetitions", crossover_options.repetitions, "Interleaved runs; medians are shown")
+      ->capture_default_str();
+  add_files(*x, files);
+  if (!command.parse()) return kDone;
+  if (t->parsed()) {
+    transition(transition_options, files, command);
+  } else {
+    crossover(crossover_options, arithmetic, files, command);
+  }
+  return kDone;
+}
+
+}  // namespace subquad::drivers
