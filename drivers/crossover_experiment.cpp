@@ -145,9 +145,11 @@ std::string draw_crossover(const CrossoverOptions& options, const std::vector<Cr
   plot.y_low = -5;
   plot.y_high = 2;
   plot.y_ticks = 7;
+  int colour = -1;
   for (const std::uint64_t dim : options.dims) {
-    PlotSeries exact{fmt::format("exact, d = {}", dim), {}, true};
-    PlotSeries low_rank{fmt::format("low-rank, d = {}", dim), {}, false};
+    ++colour;
+    PlotSeries exact{fmt::format("exact, d = {}", dim), {}, true, colour};
+    PlotSeries low_rank{fmt::format("low-rank, d = {}", dim), {}, false, colour};
     for (const CrossoverRow& row : rows) {
       if (row.dim != dim) continue;
       const double x = std::log2(static_cast<double>(row.n));

@@ -153,6 +153,7 @@ int run_experiment(const Invocation& invocation) {
   t->add_option("--to", transition_options.log2_n_high, "log2 of the largest n")->capture_default_str();
   t->add_option("--step", transition_options.log2_n_step, "Step of log2 n")->capture_default_str();
   add_files(*t, files);
+  t->fallthrough();
   CLI::App* x = command.app.add_subcommand("crossover", "Exact against low-rank attention, measured");
   x->add_option("--dims", crossover_options.dims, "Dimensions d")->delimiter(',')->capture_default_str();
   x->add_option("--radius", crossover_options.radius, "R: queries and keys are uniform in [-sqrt R, sqrt R]^d")
@@ -166,6 +167,7 @@ int run_experiment(const Invocation& invocation) {
   x->add_option("--repetitions", crossover_options.repetitions, "Interleaved runs; medians are shown")
       ->capture_default_str();
   add_files(*x, files);
+  x->fallthrough();
   if (!command.parse()) return kDone;
   if (t->parsed()) {
     transition(transition_options, files, command);

@@ -105,7 +105,8 @@ std::string draw_line_plot(const LinePlot& plot) {
   svg += fmt::format("<text x=\"20\" y=\"{0}\" text-anchor=\"middle\" transform=\"rotate(-90 20 {0})\">{1}</text>\n",
                      (kTop + kHeight - kBottom) / 2, escape_xml(plot.y_label));
   for (std::size_t i = 0; i < plot.series.size(); ++i) {
-    const char* colour = kColours[i % kColours.size()];
+    const std::size_t index = plot.series[i].colour < 0 ? i : static_cast<std::size_t>(plot.series[i].colour);
+    const char* colour = kColours[index % kColours.size()];
     svg += curve(plot.series[i], canvas, colour);
     const double y = kTop + 14 + 20 * static_cast<double>(i);
     svg += fmt::format(

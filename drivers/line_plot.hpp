@@ -12,6 +12,7 @@ struct PlotSeries {
   std::string name;
   std::vector<std::pair<double, double>> points;
   bool dashed = false;
+  int colour = -1;  ///< 0 to 7; by the order of the series if negative
 };
 
 struct LinePlot {

@@ -67,6 +67,8 @@ std::vector<TransitionRow> run_transition(const TransitionOptions& options, cons
           "transition: C = {}, expected 0 < C <= 64", options.dim_factor);
   require(options.tolerance_exponent > 0 && options.tolerance_exponent <= 100, ErrorKind::parameter,
           "transition: eps_a = n^-{}, expected an exponent from above 0 to 100", options.tolerance_exponent);
+  require(options.growth >= 0 && options.growth <= 1, ErrorKind::parameter,
+          "transition: B grows as (ln n)^{}, expected an exponent from 0 to 1", options.growth);
   for (const double c : options.c)
     require(c > 0 && c <= 16, ErrorKind::parameter, "transition: c = {}, expected 0 < c <= 16", c);
   const auto steps = static_cast<std::uint64_t>((options.log2_n_high - options.log2_n_low) / options.log2_n_step + 1);
@@ -90,7 +92,13 @@ std::string draw_transition(const TransitionOptions& options, const std::vector<
   plot.y_label = "log2 rank / log2 n   (subquadratic below 1)";
   plot.x_low = options.log2_n_low;
   plot.x_high = std::max(options.log2_n_high, options.log2_n_low + 1);
-  plot.y_high = 8;
+  const auto largest =
+      std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.exponent < b.exponent; });
+  plot.y_high = rows.empty() ? 2 : std::ceil(largest->exponent + 0.2);
+  plot.y_ticks = std::clamp(static_cast<int>(plot.y_high), 2, 16);
+  const int steps = (options.log2_n_high - options.log2_n_low) / options.log2_n_step;
+  if (steps >= 1 && steps <= 16 && options.log2_n_low + steps * options.log2_n_step == options.log2_n_high)
+    plot.x_ticks = steps;
   plot.series.push_back({"r = n", {{plot.x_low, 1.0}, {plot.x_high, 1.0}}, true});
   for (const double c : options.c) {
     PlotSeries series{fmt::format("c = {:g}", c), {}, false};

@@ -1,0 +1,63 @@
+"""subquad experiment: the transition table against its definition, the crossover's promises, plots that are XML."""
+
+import json
+import math
+import unittest
+import xml.etree.ElementTree as xml
+
+from subquad_command import BAD_USAGE, DONE, RESOURCE_GUARD, CommandTest
+
+
+class ExperimentTest(CommandTest):
+    def rows(self, *arguments):
+        lines = self.expect(DONE, "experiment", *arguments, "--quiet").out.splitlines()
+        return json.loads(lines[0]), [json.loads(line) for line in lines[1:]]
+
+    def test_transition_has_both_sides(self):
+        head, rows = self.rows("transition", "-c", "0.1,1", "--from", "8", "--to", "60", "--step", "26", "--svg", "t.svg")
+        self.assertEqual(head["schema"], "subquad.experiment.transition/1")
+        self.assertEqual(len(rows), 6)
+        for row in rows:
+            n = row["log2_n"] * math.log(2)
+            self.assertEqual(row["dim"], math.ceil(n))
+            self.assertAlmostEqual(row["radius"], row["c"] ** 2 * n, places=6)
+            self.assertAlmostEqual(row["log2_rank"], math.log2(math.comb(row["degree"] + row["dim"], row["dim"])), places=6)
+            self.assertEqual(row["degree_is"], "certified")
+            # eps = 4x/(4 + x^2) with x = n^-2/B
+            x = 2.0 ** (-2 * row["log2_n"]) / row["entry_bound"]
+            self.assertAlmostEqual(row["log2_epsilon"], math.log2(4 * x / (4 + x * x)), places=6)
+            self.assertTrue(row["rank_exponent"] < 1 if row["c"] == 0.1 else row["rank_exponent"] > 1, row)
+            self.assertGreater(row["paper_rank_exponent"], row["rank_exponent"])
+        self.assertEqual(xml.parse(self.folder / "t.svg").getroot().tag, "{http://www.w3.org/2000/svg}svg")
+
+    def test_crossover_is_measured_and_certified(self):
+        head, rows = self.rows("crossover", "--dims", "2,4", "--from", "4", "--to", "11", "--repetitions", "3", "--svg", "x.svg")
+        self.assertEqual([c["dim"] for c in head["crossovers"]], [2, 4])
+        for row in rows:
+            self.assertTrue(row["certified"])
+            self.assertLessEqual(row["error_bound"], 1e-3)
+            self.assertGreater(row["exact_seconds"], 0)
+        xml.parse(self.folder / "x.svg")
+
+    def test_refusals(self):
+        cases = [
+            (("transition", "-c", "0"), BAD_USAGE, "expected 0 < c"),
+            (("transition", "--from", "0"), BAD_USAGE, "2^1 to 2^60"),
+            (("transition", "--to", "61"), BAD_USAGE, "2^1 to 2^60"),
+            (("transition", "--growth", "2"), BAD_USAGE, "from 0 to 1"),
+            (("crossover", "--dims", "0"), BAD_USAGE, "dimension 0"),
+            (("crossover", "--dims", "16", "--radius", "50", "--to", "6"), RESOURCE_GUARD, "rank"),
+            (("crossover", "--tolerance", "0"), BAD_USAGE, "positive"),
+            (("crossover", "--repetitions", "0"), BAD_USAGE, "at least 1"),
+            ((), BAD_USAGE, ""),
+            (("transitions",), BAD_USAGE, ""),
+        ]
+        for arguments, status, words in cases:
+            with self.subTest(arguments=arguments):
+                result = self.expect(status, "experiment", *arguments, "--quiet")
+                self.assertIn(words, result.err)
+                self.assertEqual(result.out, "")
+
+
+if __name__ == "__main__":
+    unittest.main()
