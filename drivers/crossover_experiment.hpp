@@ -41,8 +41,10 @@ struct Crossover {
   std::optional<std::uint64_t> n;  ///< the least measured n from which on low-rank is always faster; empty if none
 };
 
-/// Runs exact (float64, or float32 with the float32 low-rank kernel) and low-rank attention side by side. Progress; interruptible.
-/// Errors  Error(parameter) for bad options; Error(resource) if a dimension's plan is refused (the message has the numbers)
+/// Runs exact (float64, or float32 with the float32 low-rank kernel) and low-rank attention side by side. Progress;
+/// interruptible.
+/// Errors  Error(parameter) for bad options; Error(resource) if a dimension's plan is refused (the message has the
+///         numbers)
 std::vector<CrossoverRow> run_crossover(const CrossoverOptions& options, const Execution& execution);
 
 std::vector<Crossover> crossovers(const CrossoverOptions& options, const std::vector<CrossoverRow>& rows);

@@ -112,7 +112,8 @@ ExpPolynomialClaim enclose(const ExpProblem& problem, const ExpOptions& options,
   return claim;
 }
 
-/// A closed-form construction of a given degree. Its error does not alternate in general: the proof is by Bernstein coefficients.
+/// A closed-form construction of a given degree. Its error does not alternate in general: the proof is by Bernstein
+/// coefficients.
 ExpPolynomialClaim construct(const ExpProblem& problem, const std::optional<Rational>& epsilon,
                              const ExpOptions& options) {
   require(options.degree.has_value() && epsilon.has_value(), ErrorKind::parameter,

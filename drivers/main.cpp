@@ -31,7 +31,7 @@ void print_overview() {
       task = verb.task;
       std::cout << '\n' << task << '\n';
     }
-    std::cout << fmt::format("  {:<8}{}\n          $ {}\n", verb.name, verb.summary, verb.example);
+    std::cout << fmt::format("  {:<12}{}\n              $ {}\n", verb.name, verb.summary, verb.example);
   }
   std::cout << "\n'subquad VERB --help' shows defaults, shapes, exit statuses and examples. '-' is standard input or "
                "output.\n"

@@ -31,7 +31,8 @@ TransitionRow row(const TransitionOptions& options, double c, int log2_n, const 
   r.dim = static_cast<std::uint64_t>(std::ceil(options.dim_factor * ln_n));
   r.entry_bound = c * std::pow(ln_n, options.growth);
   r.radius = r.entry_bound * r.entry_bound;
-  // eps = 4x/(4 + x^2) for x = eps_a/B, to relative 2^-40 or so: x is tiny, and only its logarithm matters for the degree.
+  // eps = 4x/(4 + x^2) for x = eps_a/B, to relative 2^-40 or so: x is tiny, and only its logarithm matters for the
+  // degree.
   const double log2_x = -options.tolerance_exponent * log2_n - std::log2(r.entry_bound);
   Rational epsilon(9, 10);
   if (log2_x < 0) {

@@ -1,4 +1,5 @@
-// The phase transition of attention (AS23 Theorems 1.3 and 1.4), as numbers: degree and rank over n for entries that grow with n.
+// The phase transition of attention (AS23 Theorems 1.3 and 1.4), as numbers: degree and rank over n for entries that
+// grow with n.
 #pragma once
 
 #include <subquad/core/count.hpp>

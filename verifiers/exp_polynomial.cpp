@@ -27,7 +27,8 @@ std::int64_t starting_bits(const exact::ExpProblem& problem, const Rational& eps
   return bits;
 }
 
-/// A point where the error is certainly epsilon or more; looked for where the certificate itself points to, and between.
+/// A point where the error is certainly epsilon or more; looked for where the certificate itself points to, and
+/// between.
 std::optional<Rational> find_witness(const ExpPolynomialClaim& claim, std::int64_t bits) {
   std::vector<Rational> places{claim.problem.a, claim.problem.b};
   for (const exact::CriticalInterval& interval : claim.intervals) {

@@ -1,7 +1,9 @@
-// Exp polynomial verifier: is a polynomial within epsilon of e^x on an interval, and is its degree the least possible? With proof.
+// Exp polynomial verifier: is a polynomial within epsilon of e^x on an interval, and is its degree the least possible?
+// With proof.
 //
 // The judge looks at the statement and its certificate only, never at how they were found, and computes in integers
-// (exact/exp_error_bounds; proofs: docs/proofs/exp_certificates.md). The certificate is data that a third party can check again.
+// (exact/exp_error_bounds; proofs: docs/proofs/exp_certificates.md). The certificate is data that a third party can
+// check again.
 #pragma once
 
 #include <subquad/core/verdict.hpp>
@@ -60,9 +62,9 @@ struct ExpPolynomialReport {
 
 /// Judges a claim.
 ///
-/// Returns  certified iff the certificate proves the claim; refuted if the claim is false at some point, or if the certificate is
-///          no proof (a missing interval, no change of sign, a bound that is not reached ..): the reason says which; undecided only
-///          if max_bits or max_bernstein_cells did not suffice
+/// Returns  certified iff the certificate proves the claim; refuted if the claim is false at some point, or if the
+///          certificate is no proof (a missing interval, no change of sign, a bound that is not reached ..): the reason
+///          says which; undecided only if max_bits or max_bernstein_cells did not suffice
 /// Cost     O(degree) evaluations of O(degree) integer multiplications each; lower: O(degree^2) of them
 /// Errors   Error(parameter) for an empty interval or an epsilon that is not positive (relative: and below 1);
 ///          Error(resource) for an interval beyond exact::kMaxExpArgument

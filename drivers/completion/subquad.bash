@@ -8,7 +8,7 @@ _subquad_words() {  # the options and sub-commands that `subquad "$@" --help` li
 
 _subquad() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
-  local verbs="chain solve reduce lift graph verify gen info"
+  local verbs="chain solve reduce lift graph verify exp attend experiment gen info"
   local problems="cnf ov p-ov ann gap-ann attention"
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then
@@ -17,7 +17,7 @@ _subquad() {
   fi
   case $previous in
     --via) mapfile -t COMPREPLY < <(compgen -W "direct gap-ann" -- "$current"); return ;;
-    --kernel) mapfile -t COMPREPLY < <(compgen -W "exact exact-f32 rigorous" -- "$current"); return ;;
+    --kernel) mapfile -t COMPREPLY < <(compgen -W "exact exact-f32 rigorous low-rank low-rank-f32" -- "$current"); return ;;
     --parameters) mapfile -t COMPREPLY < <(compgen -W "refined paper" -- "$current"); return ;;
     --audit) mapfile -t COMPREPLY < <(compgen -W "auto full sample: none" -- "$current"); return ;;
     --from | --to) mapfile -t COMPREPLY < <(compgen -W "$problems" -- "$current"); return ;;

@@ -16,7 +16,7 @@
 #define HWY_DISABLED_TARGETS (HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #include <hwy/foreach_target.h>
 // After foreach_target.h, which sets the target.
-#include "low_rank_tiles-inl.hpp"
+#include "low_rank-inl.hpp"
 // clang-format on
 
 #if HWY_ONCE
@@ -50,7 +50,8 @@ int nearest_exponent(double x) {
   return x > 0 ? static_cast<int>(std::lround(std::log2(x))) : 0;
 }
 
-/// Powers of two that bring queries and keys to length about sqrt(R), and values to about 1: exact, so nothing is rounded.
+/// Powers of two that bring queries and keys to length about sqrt(R), and values to about 1: exact, so nothing is
+/// rounded.
 struct Scaling {
   int query;
   int key;

@@ -30,7 +30,8 @@ double largest_row_norm(const problems::MatrixD& matrix) {
   return largest * (1 + 1e-15 * static_cast<double>(matrix.cols() + 16));
 }
 
-/// Euclidean norm of the mean row, rounded upwards: a sum of n numbers is off by at most n u times the sum of their magnitudes.
+/// Euclidean norm of the mean row, rounded upwards: a sum of n numbers is off by at most n u times the sum of their
+/// magnitudes.
 double mean_row_norm(const problems::MatrixD& matrix) {
   if (matrix.size() == 0) return 0.0;
   const double n = static_cast<double>(matrix.rows());

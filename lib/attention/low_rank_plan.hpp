@@ -1,8 +1,10 @@
-// The plan of low-rank attention: which polynomial, which rank, what it costs, and what error is certain. Made before any work.
+// The plan of low-rank attention: which polynomial, which rank, what it costs, and what error is certain. Made before
+// any work.
 //
-// AS23 Algorithm 1 replaces exp by a polynomial P with |P(x) - e^x| <= eps e^x on [-R, R], R a bound of all logits. The output then is
-// off by at most B_V 2 (1 - sqrt(1 - eps^2))/eps (SQ.PROP; the paper's Lemma 3.6 says 2 eps B_V), where B_V may be half the spread of
-// V's entries. Rounding is bounded as well and added (docs/kernels/low_rank.md), so `error_bound` is about the numbers computed.
+// AS23 Algorithm 1 replaces exp by a polynomial P with |P(x) - e^x| <= eps e^x on [-R, R], R a bound of all logits. The
+// output then is off by at most B_V 2 (1 - sqrt(1 - eps^2))/eps (SQ.PROP; the paper's Lemma 3.6 says 2 eps B_V), where
+// B_V may be half the spread of V's entries. Rounding is bounded as well and added (docs/kernels/low_rank.md), so
+// `error_bound` is about the numbers computed.
 #pragma once
 
 #include <subquad/core/count.hpp>
@@ -45,11 +47,12 @@ struct LowRankRequest {
   Count max_bytes = Count(4) << 30;
 };
 
-/// Measures the bounds on the data: R = |scale| max|q_i| max|k_j| (Cauchy-Schwarz), or |scale| d B^2 with the instance's entry bound B
-/// if that is smaller; rounded upwards. O((n + n_k)(d + d_v)).
+/// Measures the bounds on the data: R = |scale| max|q_i| max|k_j| (Cauchy-Schwarz), or |scale| d B^2 with the
+/// instance's entry bound B if that is smaller; rounded upwards. O((n + n_k)(d + d_v)).
 LowRankBounds measure_low_rank_bounds(const problems::Attention::Instance& instance);
 
-/// The bounds that hold for every input with entries in [-entry_bound, entry_bound] (AS23's B): R = |scale| d B^2, values in [-B, B].
+/// The bounds that hold for every input with entries in [-entry_bound, entry_bound] (AS23's B): R = |scale| d B^2,
+/// values in [-B, B].
 LowRankBounds low_rank_bounds_from_entries(double entry_bound, std::uint64_t dim, double scale);
 
 /// How the work is cut. A function of sizes only, so that results do not depend on the number of threads.
@@ -73,24 +76,27 @@ struct LowRankPlan {
   double propagation_bound = 0.0;  ///< part of the error that P causes
   double rounding_bound = 0.0;     ///< part that the arithmetic causes
   double error_bound = 0.0;        ///< their sum, rounded upwards; <= tolerance
-  /// |Z_computed - Z| <= weight_error n_k max|v| for numerators and denominators: the arithmetic's share, before division.
+  /// |Z_computed - Z| <= weight_error n_k max|v| for numerators and denominators: the arithmetic's share, before
+  /// division.
   double weight_error = 0.0;
 };
 
 /// Plans, or refuses.
 ///
-/// Errors   Error(parameter) for a tolerance that is not positive and finite, or bounds that are not finite; Error(resource), with
-///          the numbers, if the rank or the memory is beyond the limits, if the arithmetic's own rounding is above the tolerance
-///          (what it can reach is said), or if numbers would leave its range
+/// Errors   Error(parameter) for a tolerance that is not positive and finite, or bounds that are not finite;
+///          Error(resource), with the numbers, if the rank or the memory is beyond the limits, if the arithmetic's own
+///          rounding is above the tolerance (what it can reach is said), or if numbers would leave its range
 /// Cost     that of a certified minimal degree: milliseconds
-/// Theorem  AS23.T3.8, SQ.PROP, AA22.DEG
+/// Theorem  AS23.T3.8, from AS23.L3.3 (logits), AS23.L3.4 (entries), AS23.L3.5 (sums); SQ.PROP, AA22.DEG
 LowRankPlan plan_low_rank(const LowRankRequest& request, int threads = 1);
 
-/// The largest distance of D~^-1 A~ V from D^-1 A V, over B_V, when every weight is off by at most a factor 1 +- epsilon:
-/// 2 (1 - sqrt(1 - epsilon^2))/epsilon, rounded upwards. 0 <= epsilon < 1. Theorem SQ.PROP (attained: docs/proofs/propagation.md).
+/// The largest distance of D~^-1 A~ V from D^-1 A V, over B_V, when every weight is off by at most a factor 1 +-
+/// epsilon: 2 (1 - sqrt(1 - epsilon^2))/epsilon, rounded upwards. 0 <= epsilon < 1. Theorem SQ.PROP (attained:
+/// docs/proofs/propagation.md).
 double propagation_factor(double epsilon);
 
-/// The largest epsilon with propagation_factor(epsilon) <= x, rounded downwards: 4x/(4 + x^2) for x < 2, else just below 1. x >= 0.
+/// The largest epsilon with propagation_factor(epsilon) <= x, rounded downwards: 4x/(4 + x^2) for x < 2, else just
+/// below 1. x >= 0.
 double propagation_epsilon(double x);
 
 }  // namespace subquad::attention

@@ -23,7 +23,8 @@ MonomialBasis::MonomialBasis(std::uint32_t dim, int degree) : dim_(dim), degree_
   parent_.push_back(0);
   variable_.push_back(0);
   total_degree_.push_back(0);
-  // A monomial is a non-decreasing sequence of variables: append to each of one degree less every variable from its last one on.
+  // A monomial is a non-decreasing sequence of variables: append to each of one degree less every variable from its
+  // last one on.
   std::size_t begin = 0;
   for (int m = 1; m <= degree; ++m) {
     const std::size_t end = parent_.size();

@@ -1,7 +1,8 @@
 // Monomials of bounded degree: the feature map that turns a polynomial of an inner product into an inner product.
 //
-// <x, y>^m = sum over |a| = m of (m!/a!) x^a y^a (multinomial theorem), so P(<x, y>) with deg P = g is an inner product of
-// r = C(g + d, d) features: one for each monomial of total degree at most g in d variables (AS23 Lemma 3.2, with the tight count).
+// <x, y>^m = sum over |a| = m of (m!/a!) x^a y^a (multinomial theorem), so P(<x, y>) with deg P = g is an inner product
+// of r = C(g + d, d) features: one for each monomial of total degree at most g in d variables (AS23 Lemma 3.2, with the
+// tight count).
 #pragma once
 
 #include <subquad/exact/rational.hpp>
@@ -11,8 +12,8 @@
 
 namespace subquad::attention {
 
-/// All monomials of degree <= `degree` in `dim` variables, in ascending degree. Monomial 0 is the constant 1; every other one is its
-/// parent (of one degree less, with a smaller index) times one variable. A value type; immutable.
+/// All monomials of degree <= `degree` in `dim` variables, in ascending degree. Monomial 0 is the constant 1; every
+/// other one is its parent (of one degree less, with a smaller index) times one variable. A value type; immutable.
 class MonomialBasis {
  public:
   /// dim >= 0, degree >= 0, else Error(parameter). Error(resource) beyond 2^28 monomials. O(r).

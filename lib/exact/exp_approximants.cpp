@@ -32,7 +32,8 @@ Polynomial interpolate_exp(const std::vector<Rational>& nodes, std::int64_t bits
   return interpolate(nodes, values);
 }
 
-/// I_k(x) for k = 0 .. degree: sums of positive terms (x/2)^(2j+k) / (j! (j+k)!), in rationals rounded to `bits` bits as they grow.
+/// I_k(x) for k = 0 .. degree: sums of positive terms (x/2)^(2j+k) / (j! (j+k)!), in rationals rounded to `bits` bits
+/// as they grow.
 std::vector<Rational> modified_bessel(const Rational& x, int degree, std::int64_t bits) {
   const Rational half = x / 2;
   const Rational square = round_to_bits(half * half, bits, Rounding::nearest);

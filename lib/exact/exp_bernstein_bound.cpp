@@ -10,7 +10,8 @@
 namespace subquad::exact {
 namespace {
 
-/// Bernstein coefficients c_k of a polynomial on one box, as integers in units of 2^-scale: |c_k - true| <= error units.
+/// Bernstein coefficients c_k of a polynomial on one box, as integers in units of 2^-scale: |c_k - true| <= error
+/// units.
 struct Box {
   Rational low;
   Rational high;
@@ -86,7 +87,8 @@ class OneSidedProof {
     return true;
   }
 
-  /// True if D = S e^-x <= limit is proved on the whole box. D' = Q e^-x, and Q lies between the least and the largest coefficient.
+  /// True if D = S e^-x <= limit is proved on the whole box. D' = Q e^-x, and Q lies between the least and the largest
+  /// coefficient.
   bool settled(const Box& box) const {
     const auto [least, largest] = std::minmax_element(box.coefficients.begin(), box.coefficients.end());
     const Rational unit = power_of_two(-scale_);
@@ -124,7 +126,8 @@ BernsteinOutcome bernstein_upper_bound(const ExpProblem& problem, const Polynomi
   }
   const Polynomial one{epsilon};
   const bool relative = problem.measure == ErrorMeasure::relative;
-  // P e^-x <= 1 + eps and >= 1 - eps; or (P - eps) e^-x <= 1 and (P + eps) e^-x >= 1, where values are as large as e^-a eps away from 1.
+  // P e^-x <= 1 + eps and >= 1 - eps; or (P - eps) e^-x <= 1 and (P + eps) e^-x >= 1, where values are as large as e^-a
+  // eps away from 1.
   const std::int64_t bits =
       relative ? accuracy
                : accuracy + 2 * static_cast<std::int64_t>(ceil_integer(problem.radius()).convert_to<std::int64_t>());

@@ -1,8 +1,9 @@
 // Rational brackets of e^x, by integers only: the arithmetic that certificates about exp stand on.
 //
-// Method  x is divided by 2^k until |x| < 1/2 or so, the Taylor series is summed in integers with floors below and ceilings
-//         above and an explicit bound of its tail, and the bracket is squared k times, rounded outward. Negative x by the
-//         reciprocal. No floating point, no MPFR: polynomials are made with MPFR, and their judge shares nothing with it.
+// Method  x is divided by 2^k until |x| < 1/2 or so, the Taylor series is summed in integers with floors below and
+//         ceilings above and an explicit bound of its tail, and the bracket is squared k times, rounded outward.
+//         Negative x by the reciprocal. No floating point, no MPFR: polynomials are made with MPFR, and their judge
+//         shares nothing with it.
 #pragma once
 
 #include <subquad/exact/rational.hpp>

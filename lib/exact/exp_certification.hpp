@@ -37,11 +37,12 @@ struct CertifiedMinimalDegree {
 /// Degrees beyond this are refused: the certificate costs degree^2 big integers.
 inline constexpr int kMaxCertifiedDegree = 1000;
 
-/// Returns a polynomial of exactly this degree with a proved error < epsilon, coefficients rounded to as few bits as the rule
-/// p = ceil(log2(4 kappa/(epsilon - E))) allows (kappa: condition of the monomials). Empty if E_degree is not clearly below
-/// epsilon: then nothing is proved. Tries Kepler's nodes first, then Remez.
+/// Returns a polynomial of exactly this degree with a proved error < epsilon, coefficients rounded to as few bits as
+/// the rule p = ceil(log2(4 kappa/(epsilon - E))) allows (kappa: condition of the monomials). Empty if E_degree is not
+/// clearly below epsilon: then nothing is proved. Tries Kepler's nodes first, then Remez.
 ///
-/// Errors  Error(parameter) as validate and validate_epsilon, for degree < 0; Error(resource) beyond kMaxCertifiedDegree or precision
+/// Errors  Error(parameter) as validate and validate_epsilon, for degree < 0; Error(resource) beyond
+///         kMaxCertifiedDegree or precision
 std::optional<CertifiedExpPolynomial> certified_approximant(const ExpProblem& problem, const Rational& epsilon,
                                                             int degree);
 
@@ -53,7 +54,7 @@ std::optional<CertifiedLowerBound> certified_lower_bound(const ExpProblem& probl
 ///
 /// Cost    about 1 ms at degree 15, 20 ms at degree 60
 /// Errors  as certified_approximant; Error(undecided) if E_g and epsilon agree to more than 60 bits
-/// Theorem AA22.DEG
+/// Theorem AA22.DEG; how the degree grows: AS23.L2.1, and AS23.C2.2 for relative against absolute error
 CertifiedMinimalDegree certified_minimal_degree(const ExpProblem& problem, const Rational& epsilon,
                                                 const Execution& execution = {});
 
@@ -63,7 +64,8 @@ struct MinimaxEnclosure {
   CertifiedLowerBound lower;
 };
 
-/// Encloses E_degree with a relative width of about 10^-digits: a nearly best polynomial with its proof, and a dual lower bound.
+/// Encloses E_degree with a relative width of about 10^-digits: a nearly best polynomial with its proof, and a dual
+/// lower bound.
 MinimaxEnclosure enclose_minimax_error(const ExpProblem& problem, int degree, int digits = 16,
                                        const Execution& execution = {});
 

@@ -56,8 +56,8 @@ double log2_bessel_i(int n, double x) {
   return (first + largest + std::log(sum)) / std::numbers::ln2;
 }
 
-/// J (sign = -1) or I (sign = +1) of orders n .. n + wanted up to a common factor, the largest scaled to 1. Miller's recurrence,
-/// downwards: f_{m-1} = (2m/x) f_m + sign f_{m+1}.
+/// J (sign = -1) or I (sign = +1) of orders n .. n + wanted up to a common factor, the largest scaled to 1. Miller's
+/// recurrence, downwards: f_{m-1} = (2m/x) f_m + sign f_{m+1}.
 std::vector<double> bessel_ratios(int n, int wanted, double x, double sign) {
   const int top =
       std::max(n + wanted, static_cast<int>(x) + 1) + 40 + static_cast<int>(std::sqrt(40.0 * std::max<double>(n, x)));

@@ -41,7 +41,8 @@ Rational largest_magnitude(const Enclosure& f) {
   return std::max(Rational(abs(f.low)), Rational(abs(f.high)));
 }
 
-/// What the alternation argument looks at: P, the function whose sign changes mark critical points, and a bound of its slope.
+/// What the alternation argument looks at: P, the function whose sign changes mark critical points, and a bound of its
+/// slope.
 class ErrorCurve {
  public:
   ErrorCurve(const ExpProblem& problem, const Polynomial& p, std::int64_t bits)

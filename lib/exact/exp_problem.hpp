@@ -1,6 +1,7 @@
 // The approximation problem: e^x by polynomials of degree g, in relative or absolute error, on a closed interval.
 //
-//   E_g = min over deg P <= g of max over x in [a, b] of |P(x) - e^x| / e^x   (relative)   or   |P(x) - e^x|   (absolute)
+//   E_g = min over deg P <= g of max over x in [a, b] of |P(x) - e^x| / e^x   (relative)   or   |P(x) - e^x|
+//   (absolute)
 #pragma once
 
 #include <subquad/exact/rational.hpp>
@@ -19,7 +20,8 @@ enum class ErrorMeasure {
 /// "relative", "absolute".
 std::string_view to_string(ErrorMeasure measure) noexcept;
 
-/// A problem instance. E_g of the relative problem depends on b - a only; that of the absolute one is e^a times that on [0, b-a].
+/// A problem instance. E_g of the relative problem depends on b - a only; that of the absolute one is e^a times that on
+/// [0, b-a].
 struct ExpProblem {
   ErrorMeasure measure = ErrorMeasure::relative;
   Rational a;  ///< left end

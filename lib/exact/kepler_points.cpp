@@ -7,7 +7,8 @@
 namespace subquad::exact {
 namespace {
 
-/// With R >= degree + 1 Kepler's equation has no unique solution; the clamp keeps points that the exchange can start from.
+/// With R >= degree + 1 Kepler's equation has no unique solution; the clamp keeps points that the exchange can start
+/// from.
 constexpr double kLargestEccentricity = 0.97;
 
 /// Solves t - e sin t = m for m in [0, pi]: Newton, kept inside a bracket that shrinks.

@@ -106,7 +106,8 @@ IntegerPolynomial::IntegerPolynomial(const Polynomial& p) {
 }
 
 Rational IntegerPolynomial::operator()(const Rational& x) const {
-  // Horner on a/b: after the step for x^k the sum is s / b^(degree - k), so only the constant's power of b is left at the end.
+  // Horner on a/b: after the step for x^k the sum is s / b^(degree - k), so only the constant's power of b is left at
+  // the end.
   const Integer a = boost::multiprecision::numerator(x);
   const Integer b = boost::multiprecision::denominator(x);
   Integer sum = 0;

@@ -67,7 +67,8 @@ std::vector<Rational> to_chebyshev(const Polynomial& p, const Rational& a, const
 Polynomial from_chebyshev(std::span<const Rational> coefficients, const Rational& a, const Rational& b);
 
 /// Bernstein coefficients on [a, b], a < b, for n = degree (p's own if -1): with u = (x - a)/(b - a),
-/// p(x) = sum_k b_k C(n,k) u^k (1-u)^(n-k). On [a, b], p lies between the least and the largest b_k. `degree` at least p's.
+/// p(x) = sum_k b_k C(n,k) u^k (1-u)^(n-k). On [a, b], p lies between the least and the largest b_k. `degree` at least
+/// p's.
 std::vector<Rational> to_bernstein(const Polynomial& p, const Rational& a, const Rational& b, int degree = -1);
 Polynomial from_bernstein(std::span<const Rational> coefficients, const Rational& a, const Rational& b);
 /// Splits Bernstein coefficients at the middle of their interval (de Casteljau): those of the left and right half.

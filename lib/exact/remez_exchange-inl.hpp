@@ -1,9 +1,10 @@
 // The exchange algorithm, for any working precision: included by exp_minimax.cpp only (private).
 //
-// Centred problem: e^t on [-R, R]. In each round the polynomial with equal and alternating errors h on the reference points is found
-// (Remez 1934), and the points move to the extrema of its error. The polynomial meets e^t once between neighbouring points, so
-// there are degree + 1 zeros, and between neighbouring zeros there is exactly one extremum: the marker Q = P' - P (absolute error:
-// P' - e^t) has at most `degree` zeros. So an extremum that Newton's method misses can always be bracketed.
+// Centred problem: e^t on [-R, R]. In each round the polynomial with equal and alternating errors h on the reference
+// points is found (Remez34), and the points move to the extrema of its error. The polynomial meets e^t once between
+// neighbouring points, so there are degree + 1 zeros, and between neighbouring zeros there is exactly one extremum: the
+// marker Q = P' - P (absolute error: P' - e^t) has at most `degree` zeros. So an extremum that Newton's method misses
+// can always be bracketed.
 #pragma once
 
 #include "working_real.hpp"
@@ -160,7 +161,8 @@ class RemezExchange {
     return relative_ ? Real(difference / e) : difference;
   }
 
-  /// Moves the inner points to the extrema of the error. Returns the largest error, or -1 if the errors do not alternate.
+  /// Moves the inner points to the extrema of the error. Returns the largest error, or -1 if the errors do not
+  /// alternate.
   Real move_to_extrema(const Real& accuracy, bool newton) {
     const CriticalMarker<Real> marker(measure_, p_);
     const std::size_t last = points_.size() - 1;

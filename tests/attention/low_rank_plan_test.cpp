@@ -34,7 +34,8 @@ LowRankRequest request(double entry_bound, std::uint64_t dim, double tolerance, 
 }
 
 TEST(PlanLowRank, WorkedExample) {
-  // B = 1, d = 4, eps_a = 1e-3: R = B^2 = 1, eps just below 1e-3, and the published least degree for 1e-3 on [-1, 1] is 4.
+  // B = 1, d = 4, eps_a = 1e-3: R = B^2 = 1, eps just below 1e-3, and the published least degree for 1e-3 on [-1, 1] is
+  // 4.
   const LowRankPlan plan = plan_low_rank(request(1, 4, 1e-3));
   EXPECT_EQ(plan.degree, 4);
   EXPECT_EQ(plan.rank, 70);

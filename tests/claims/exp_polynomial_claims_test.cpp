@@ -74,8 +74,8 @@ TEST(Claims, AA22_DEG) {
   claim.finish();
 }
 
-// The explicit form of "degree O(max{B, L/log(L/B)})" that is tested: g < 2 (B + L/ln(e + L/B)) + 1 with L = ln(1/epsilon), for the
-// absolute error on [0, B] (Lemma 2.1) and for the relative one on [-B, B].
+// The explicit form of "degree O(max{B, L/log(L/B)})" that is tested: g < 2 (B + L/ln(e + L/B)) + 1 with L =
+// ln(1/epsilon), for the absolute error on [0, B] (Lemma 2.1) and for the relative one on [-B, B].
 TEST(Claims, AS23_L2_1) {
   Claim claim("AS23.L2.1");
   double least = 1e9;
@@ -94,8 +94,8 @@ TEST(Claims, AS23_L2_1) {
   claim.finish();
 }
 
-// Corollary 2.2: if |P(x) - e^x| <= epsilon on [0, 2B] then e^-B P(x + B) is within relative error epsilon on [-B, B]; what this costs in
-// degree against the best relative polynomial is at most a factor 2.
+// Corollary 2.2: if |P(x) - e^x| <= epsilon on [0, 2B] then e^-B P(x + B) is within relative error epsilon on [-B, B];
+// what this costs in degree against the best relative polynomial is at most a factor 2.
 TEST(Claims, AS23_C2_2) {
   Claim degrees("AS23.C2.2");
   for (const char* size : {"0.25", "0.5", "1", "2", "4", "6", "9"}) {

@@ -71,7 +71,8 @@ TEST(NodeInterpolation, MeetsTheExponentialAtItsNodes) {
   }
 }
 
-// The published comparison: interpolation at Kepler's (Chebyshev's) nodes needs the least degree or one more, in every cell.
+// The published comparison: interpolation at Kepler's (Chebyshev's) nodes needs the least degree or one more, in every
+// cell.
 TEST(NodeInterpolation, ReachesTheMinimalDegreeOrOneMore) {
   int equal_relative = 0;
   int equal_absolute = 0;

@@ -70,7 +70,8 @@ TEST(ExpBracket, RefusesWhatIsTooMuch) {
   expect_error(ErrorKind::resource, "bits", [] { exp_bracket(Rational(1), 1'000'001); });
 }
 
-// Planted fault: the middle of a bracket passes for neither end, so the test would notice a bound rounded the wrong way.
+// Planted fault: the middle of a bracket passes for neither end, so the test would notice a bound rounded the wrong
+// way.
 TEST(ExpBracket, AnEndMovedAcrossTheNumberIsNoticed) {
   Random random(2);
   for (int i = 0; i < 200; ++i) {

@@ -154,7 +154,8 @@ TEST(CertifiedApproximant, ADegreeThatIsTooSmallGivesNothing) {
 }
 
 TEST(CertifiedApproximant, CoefficientsHaveFewBits) {
-  // The rule p = log2(4 kappa/(eps - E)): about as many bits as the published examples (351 for degree 9 at 1e-8, 699 at R = 4).
+  // The rule p = log2(4 kappa/(eps - E)): about as many bits as the published examples (351 for degree 9 at 1e-8, 699
+  // at R = 4).
   EXPECT_LE(certified_approximant(relative(1), *parse_rational("1e-8"), 9)->polynomial.total_bits(), 700u);
   EXPECT_LE(certified_approximant(relative(4), *parse_rational("1e-8"), 15)->polynomial.total_bits(), 1400u);
 }

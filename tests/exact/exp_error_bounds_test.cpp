@@ -25,8 +25,8 @@ const ExpProblem kAbsolute{ErrorMeasure::absolute, 0, 2};
 Rational sampled_error(const ExpProblem& problem, const Polynomial& p, int steps) {
   Rational largest = 0;
   for (int i = 0; i <= steps; ++i) {
-    largest =
-        std::max(largest, error_at(problem, p, problem.a + (problem.b - problem.a) * Rational(i, steps), 200).low);
+    const Rational low = error_at(problem, p, problem.a + (problem.b - problem.a) * Rational(i, steps), 200).low;
+    if (low > largest) largest = low;  // rationals: there is no NaN to lose
   }
   return largest;
 }

@@ -5,9 +5,13 @@ import re
 # Public headers of lib/attention that are no kernels of their own, each with the reason.
 NOT_KERNELS = {
     "kernel": "the registry of kernels itself",
+    "low_rank_exact": "the rational factors of low_rank, for tests and small examples",
+    "low_rank_plan": "the plan of low_rank",
+    "monomial_basis": "the feature map of low_rank",
 }
 # The same for verifiers.
 NOT_VERIFIERS = {
+    "exp_polynomial_format": "the files of exp_polynomial",
     "softmax_enclosure": "the double arithmetic of attention_output",
     "weighted_sums": "the vector code of softmax_enclosure",
 }
@@ -23,7 +27,7 @@ def _registered(tree, registry, room):
     text = tree.read(registry)
     body = re.sub(r"^\s*#\s*include.*$", "", text, flags=re.M)
     stems = set(re.findall(rf"#\s*include\s*<subquad/{room}/(\w+)\.hpp>", text))
-    return {stem for stem in stems if re.search(rf"\b({class_name(stem)}|{stem})\b", body)}
+    return {stem for stem in stems if re.search(rf"\b({class_name(stem)}|{stem})(_\w+)?\b", body)}
 
 
 def _ledger_headers(tree):

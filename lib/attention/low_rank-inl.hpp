@@ -3,11 +3,11 @@
 // Nothing here relies on a fused multiply-add or on its absence: the bound of the rounding allows both.
 //
 // Included once per target: the guard below toggles on purpose.
-#if defined(SUBQUAD_ATTENTION_LOW_RANK_TILES_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
-#ifdef SUBQUAD_ATTENTION_LOW_RANK_TILES_INL_HPP_
-#undef SUBQUAD_ATTENTION_LOW_RANK_TILES_INL_HPP_
+#if defined(SUBQUAD_ATTENTION_LOW_RANK_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SUBQUAD_ATTENTION_LOW_RANK_INL_HPP_
+#undef SUBQUAD_ATTENTION_LOW_RANK_INL_HPP_
 #else
-#define SUBQUAD_ATTENTION_LOW_RANK_TILES_INL_HPP_
+#define SUBQUAD_ATTENTION_LOW_RANK_INL_HPP_
 #endif
 
 #include "low_rank_task.hpp"
@@ -93,7 +93,8 @@ HWY_INLINE void add_keys(const LowRankKeyTile<T>& task) {
   }
 }
 
-/// out[c][w] = sum over features [begin, end) of monomial[w] weighted[c], for kColumns columns and two vectors of tokens.
+/// out[c][w] = sum over features [begin, end) of monomial[w] weighted[c], for kColumns columns and two vectors of
+/// tokens.
 template <int kColumns, class T>
 HWY_INLINE void combine_block(const LowRankQueryTile<T>& task, std::size_t begin, std::size_t end, std::size_t column,
                               std::size_t w) {
