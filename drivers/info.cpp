@@ -96,7 +96,7 @@ int run_info(const Invocation& invocation) {
   }
   std::cout << "\nkernels\n";
   for (const attention::Kernel& kernel : attention::kernels())
-    std::cout << fmt::format("  {:<11}{:<16}{}\n", kernel.name, kernel.arithmetic, kernel.description);
+    std::cout << fmt::format("  {:<14}{:<16}{}\n", kernel.name, kernel.arithmetic, kernel.description);
   return kDone;
 }
 

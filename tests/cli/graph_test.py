@@ -93,7 +93,7 @@ class Info(CommandTest):
         report = self.expect_json(DONE, "info")
         self.assertEqual(list(report), ["schema", "version", "compiler", "build_type", "simd_targets", "threads", "available_memory_bytes",
                                         "libraries", "kernels"])
-        self.assertEqual([k["name"] for k in report["kernels"]], ["exact", "exact-f32", "rigorous"])
+        self.assertEqual([k["name"] for k in report["kernels"]], ["exact", "exact-f32", "rigorous", "low-rank", "low-rank-f32"])
         self.assertGreaterEqual(report["threads"], 1)
         self.assertTrue(all(re.search(r"\d", version) for version in report["libraries"].values()), report["libraries"])
 
