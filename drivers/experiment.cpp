@@ -1,5 +1,6 @@
 // subquad experiment: the papers' experiments, as data (JSON lines) and plots.
 #include "crossover_experiment.hpp"
+#include "degree_experiment.hpp"
 #include "exit_status.hpp"
 #include "output_writing.hpp"
 #include "size_json.hpp"
@@ -123,6 +124,51 @@ void crossover(CrossoverOptions options, const std::string& arithmetic, const Ex
   require(certified, ErrorKind::refuted, "crossover: some output is not proved to be within eps_a");
 }
 
+void degrees(DegreeOptions options, const std::string& table, const std::string& output, VerbCommand& command) {
+  options.table = table == "relative"   ? DegreeTable::relative
+                  : table == "absolute" ? DegreeTable::absolute
+                                        : DegreeTable::decaying;
+  options = with_defaults(options);
+  if (command.shared.dry_run) {
+    command.note("degrees: {} x {} cells", options.sizes.size(), options.epsilons.size());
+    return;
+  }
+  const std::vector<DegreeCell> cells = run_degrees(options, command.execution());
+  std::vector<Json> lines;
+  std::string header = "       B";
+  for (const std::string& epsilon : options.epsilons) header += fmt::format("{:>7}", epsilon);
+  command.note("{}", header);
+  double seconds = 0;
+  std::size_t certified = 0;
+  for (std::size_t r = 0; r < options.sizes.size(); ++r) {
+    std::string line = fmt::format("{:>8}", options.sizes[r]);
+    for (std::size_t c = 0; c < options.epsilons.size(); ++c) {
+      const DegreeCell& cell = cells[r * options.epsilons.size() + c];
+      line += fmt::format("{:>6}{}", cell.degree, cell.certified ? ' ' : '?');
+      seconds += cell.seconds;
+      certified += cell.certified ? 1 : 0;
+      lines.push_back({{"size", cell.size},
+                       {"epsilon", cell.epsilon},
+                       {"degree", cell.degree},
+                       {"error_bound", cell.error_bound},
+                       {"lower_bound", cell.lower_bound},
+                       {"certified", cell.certified},
+                       {"seconds", cell.seconds}});
+    }
+    command.note("{}", line);
+  }
+  command.note("{} of {} cells are certified least degrees; {:.3g} s", certified, cells.size(), seconds);
+  const Json head = {{"schema", "subquad.experiment.degrees/1"},
+                     {"version", version()},
+                     {"command", command.command_line},
+                     {"table", table},
+                     {"certified", certified},
+                     {"cells", cells.size()}};
+  write_data({output, ""}, head, lines, "");
+  require(certified == cells.size(), ErrorKind::refuted, "degrees: {} cells are not certified",
+          cells.size() - certified);
+}
+
 }  // namespace
 
 int run_experiment(const Invocation& invocation) {
@@ -133,6 +179,7 @@ int run_experiment(const Invocation& invocation) {
         "degree "
         "and rank of the",
         "low-rank algorithm for n up to 2^60. Nothing is run: the planner needs no data.",
+        "degrees: the certified least degrees of polynomials for e^x, both halves proved and judged.",
         "crossover: exact against low-rank attention on random inputs, measured: from which n on low-rank wins."},
        {"0 done", "1 crossover: an output is not within eps_a", "2 bad usage", "3 a plan was refused"},
        {"subquad experiment transition --svg transition.svg",
@@ -140,7 +187,9 @@ int run_experiment(const Invocation& invocation) {
   ExperimentFiles files;
   TransitionOptions transition_options;
   CrossoverOptions crossover_options;
+  DegreeOptions degree_options;
   std::string arithmetic = "float64";
+  std::string table = "relative";
   command.app.require_subcommand(1);
   CLI::App* t = command.app.add_subcommand("transition", "Degree and rank over n for entries up to c (ln n)^P");
   t->add_option("-c", transition_options.c, "Values of c")->delimiter(',')->capture_default_str();
@@ -168,8 +217,20 @@ int run_experiment(const Invocation& invocation) {
       ->capture_default_str();
   add_files(*x, files);
   x->fallthrough();
+  CLI::App* g = command.app.add_subcommand("degrees", "Certified least degrees of polynomials for e^x, as a table");
+  g->add_option("--table", table,
+                "relative: e^x on [-B, B]; absolute: e^x on [0, B]; decaying: e^-x on [0, B], absolute error")
+      ->check(CLI::IsMember({"relative", "absolute", "decaying"}))
+      ->capture_default_str();
+  g->add_option("--sizes", degree_options.sizes, "Values of B (default: the published ones)")->delimiter(',');
+  g->add_option("--epsilons", degree_options.epsilons, "Values of epsilon (default: the published ones)")
+      ->delimiter(',');
+  g->add_option("-o,--output", files.output, "Where the data go, one JSON object a line")->capture_default_str();
+  g->fallthrough();
   if (!command.parse()) return kDone;
-  if (t->parsed()) {
+  if (g->parsed()) {
+    degrees(degree_options, table, files.output, command);
+  } else if (t->parsed()) {
     transition(transition_options, files, command);
   } else {
     crossover(crossover_options, arithmetic, files, command);

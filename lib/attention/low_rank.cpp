@@ -45,9 +45,9 @@ void answer_queries(const LowRankQueryTile<double>& task) {
   HWY_DYNAMIC_DISPATCH(answer_queries_double)(task);
 }
 
-/// The power of two nearest to x, as an exponent; 0 for x = 0.
-int nearest_exponent(double x) {
-  return x > 0 ? static_cast<int>(std::lround(std::log2(x))) : 0;
+/// The power of two nearest to x/y, as an exponent; 0 if x or y is 0. Logarithms: the quotient itself may overflow.
+int nearest_exponent(double x, double y) {
+  return x > 0 && y > 0 ? static_cast<int>(std::lround(std::log2(x) - std::log2(y))) : 0;
 }
 
 /// Powers of two that bring queries and keys to length about sqrt(R), and values to about 1: exact, so nothing is
@@ -60,9 +60,8 @@ struct Scaling {
 
 Scaling choose_scaling(const LowRankBounds& bounds) {
   const double side = std::sqrt(bounds.radius);
-  if (!(side > 0)) return {0, 0, -nearest_exponent(bounds.value_bound)};
-  return {nearest_exponent(side) - nearest_exponent(bounds.query_norm),
-          nearest_exponent(side) - nearest_exponent(bounds.key_norm), -nearest_exponent(bounds.value_bound)};
+  return {nearest_exponent(side, bounds.query_norm), nearest_exponent(side, bounds.key_norm),
+          nearest_exponent(1.0, bounds.value_bound)};
 }
 
 /// Tile of rows [first, first + count) of a matrix, transposed: cols x tokens, times 2^exponent, zeros behind.

@@ -92,7 +92,7 @@ double weight_error(const LowRankPlan& plan, const exact::Polynomial& p, const R
   const double condition = to_double(p.absolute_bound(radius), Rounding::up);
 
   // Numbers that underflow: each loses at most the smallest normal number, which later factors magnify.
-  const double side = std::sqrt(2 * to_double(radius, Rounding::up));  // of the scaled queries and keys
+  const double side = std::sqrt(2 * to_double(radius, Rounding::up)) * kOutward;  // of the scaled queries and keys
   const double largest_monomial = std::pow(std::max(1.0, side), g);
   const Rational spread = 2 * Rational(std::max<std::uint64_t>(request.dim, 1));
   const double weights = to_double(p.absolute_bound(spread), Rounding::up);

@@ -39,12 +39,23 @@ class ExperimentTest(CommandTest):
             self.assertGreater(row["exact_seconds"], 0)
         xml.parse(self.folder / "x.svg")
 
+    def test_degrees_of_a_decaying_exponential(self):
+        head, rows = self.rows("degrees", "--table", "decaying", "--sizes", "1,16,64", "--epsilons", "1e-1,1e-4,1e-16")
+        self.assertEqual([row["degree"] for row in rows], [1, 4, 12, 4, 11, 28, 8, 22, 50])
+        self.assertEqual((head["certified"], head["cells"]), (9, 9))
+        for row in rows:
+            self.assertLess(float(row["error_bound"]), float(row["epsilon"]))
+            self.assertGreaterEqual(float(row["lower_bound"]), float(row["epsilon"]))
+
     def test_refusals(self):
         cases = [
             (("transition", "-c", "0"), BAD_USAGE, "expected 0 < c"),
             (("transition", "--from", "0"), BAD_USAGE, "2^1 to 2^60"),
             (("transition", "--to", "61"), BAD_USAGE, "2^1 to 2^60"),
             (("transition", "--growth", "2"), BAD_USAGE, "from 0 to 1"),
+            (("degrees", "--epsilons", "2"), BAD_USAGE, "less than 1"),
+            (("degrees", "--sizes", "x"), BAD_USAGE, "exact number"),
+            (("degrees", "--sizes", "-1"), BAD_USAGE, "at least 0"),
             (("crossover", "--dims", "0"), BAD_USAGE, "dimension 0"),
             (("crossover", "--dims", "16", "--radius", "50", "--to", "6"), RESOURCE_GUARD, "rank"),
             (("crossover", "--tolerance", "0"), BAD_USAGE, "positive"),
