@@ -2,6 +2,7 @@
 #include "attention_arrays.hpp"
 #include "attention_verification.hpp"
 #include "exit_status.hpp"
+#include "instance_reading.hpp"
 #include "kernel_choice.hpp"
 #include "resource_guard.hpp"
 #include "size_json.hpp"
@@ -29,7 +30,8 @@ using Json = nlohmann::ordered_json;
 using problems::Attention;
 
 struct AttendOptions {
-  std::string q, k, v, output, kernel = "exact";
+  std::vector<std::string> files;
+  std::string output, kernel = "exact";
   std::optional<double> tolerance, scale, entry_bound;
   std::uint64_t max_rank = 20'000;
   bool verify = false;
@@ -86,9 +88,8 @@ LowRankPlan make_plan(const Attention::Instance& instance, const AttendOptions& 
 
 void add_options(VerbCommand& command, AttendOptions& options) {
   auto& app = command.app;
-  app.add_option("Q", options.q, "Queries, n x d (.npy, float32 or float64)")->required();
-  app.add_option("K", options.k, "Keys, n_k x d")->required();
-  app.add_option("V", options.v, "Values, n_k x d_v")->required();
+  app.add_option("FILES", options.files, "Q.npy K.npy V.npy (n x d, n_k x d, n_k x d_v), or one .attention instance")
+      ->required();
   app.add_option("-o,--output", options.output, "Output, n x d_v (.npy, float64)");
   app.add_option("--kernel", options.kernel,
                  "exact, exact-f32, rigorous, low-rank, low-rank-f32, or cmd:... as for chain")
@@ -100,6 +101,30 @@ void add_options(VerbCommand& command, AttendOptions& options) {
                  "low-rank: plan for all inputs with entries in [-B, B], not for these data");
   app.add_option("--max-rank", options.max_rank, "low-rank: refuse beyond this rank")->capture_default_str();
   app.add_flag("--verify", options.verify, "Prove or refute that every entry is within eps_a (quadratic time)");
+}
+
+/// Three matrices, or an instance, which brings its own scale and eps_a.
+Attention::Instance read_input(AttendOptions& options, VerbCommand& command) {
+  require(options.files.size() == 3 || options.files.size() == 1, ErrorKind::parameter,
+          "attend: {} files given, expected Q.npy K.npy V.npy or INSTANCE.attention", options.files.size());
+  if (options.files.size() == 3) {
+    Attention::Instance instance =
+        read_attention_arrays(options.files[0], options.files[1], options.files[2], options.scale);
+    if (options.tolerance) instance.log_tolerance = std::log(*options.tolerance);
+    return instance;
+  }
+  require(!options.scale, ErrorKind::parameter, "--scale: an .attention file holds its own scale");
+  InputSource file(options.files[0]);
+  const reductions::AnyInstance any = read_any_instance(reductions::problem(Attention::kId), file, command);
+  Attention::Instance instance = std::any_cast<const Attention::Instance&>(any.value);
+  if (options.tolerance) {
+    instance.log_tolerance = std::log(*options.tolerance);
+  } else {
+    options.tolerance = std::exp(instance.log_tolerance);
+    require(*options.tolerance > 0, ErrorKind::unsupported,
+            "{}: eps_a = e^({}) is below every double; give --tolerance", options.files[0], instance.log_tolerance);
+  }
+  return instance;
 }
 
 }  // namespace
@@ -122,13 +147,12 @@ int run_attend(const Invocation& invocation) {
   const auto arithmetic = low_rank_arithmetic(options.kernel);
   require(!options.tolerance || (std::isfinite(*options.tolerance) && *options.tolerance > 0), ErrorKind::parameter,
           "--tolerance: {}, expected a positive number", options.tolerance.value_or(0.0));
-  require(options.tolerance || !(arithmetic || options.verify), ErrorKind::parameter,
+  require(options.tolerance || options.files.size() == 1 || !(arithmetic || options.verify), ErrorKind::parameter,
           "attend: expected --tolerance T with {}", arithmetic ? options.kernel : "--verify");
   require(!options.entry_bound || arithmetic, ErrorKind::parameter, "--entry-bound is for the low-rank kernels only");
   const attention::Kernel kernel = choose_kernel(options.kernel);
 
-  Attention::Instance instance = read_attention_arrays(options.q, options.k, options.v, options.scale);
-  if (options.tolerance) instance.log_tolerance = std::log(*options.tolerance);
+  const Attention::Instance instance = read_input(options, command);
   Json report = {{"schema", "subquad.attend/1"},
                  {"version", version()},
                  {"kernel", kernel.name},
@@ -165,6 +189,8 @@ int run_attend(const Invocation& invocation) {
     command.note("ran in {:.3g} s", watch.seconds());
   }
   report["seconds"] = watch.seconds();
+  report["peak_memory_bytes"] = peak_memory_bytes();
+  command.note("peak memory {}", describe_bytes(peak_memory_bytes()));
   int status = kDone;
   if (options.verify) {
     const AttentionVerification verification =
@@ -177,7 +203,7 @@ int run_attend(const Invocation& invocation) {
   }
   report["exit_status"] = status;
   if (!options.output.empty())
-    io::write_npy_file(options.output, output, Provenance{command.command_line, std::nullopt, options.q, ""});
+    io::write_npy_file(options.output, output, Provenance{command.command_line, std::nullopt, options.files[0], ""});
   if (command.shared.json) std::cout << report.dump(2) << '\n';
   return status;
 }

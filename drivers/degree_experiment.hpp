@@ -36,7 +36,8 @@ struct DegreeCell {
 /// The sizes and epsilons that `options` stands for.
 DegreeOptions with_defaults(DegreeOptions options);
 
-/// Computes all cells, row by row. Errors as exact::certified_minimal_degree; Error(parameter) for words that are no numbers.
+/// Computes all cells, row by row. Errors as exact::certified_minimal_degree; Error(parameter) for words that are no
+/// numbers.
 std::vector<DegreeCell> run_degrees(const DegreeOptions& options, const Execution& execution);
 
 }  // namespace subquad::drivers

@@ -6,9 +6,13 @@
 #include "verbs.hpp"
 
 #include <subquad/core/error.hpp>
+#include <subquad/io/npy.hpp>
+#include <subquad/problems/attention.hpp>
 
 #include <nlohmann/json.hpp>
 
+#include <any>
+#include <cmath>
 #include <iostream>
 
 namespace subquad::drivers {
@@ -23,9 +27,11 @@ int run_gen(const Invocation& invocation) {
                        {"subquad gen cnf uniform -n 30 --ratio 4.26 --seed 7 -o hard.cnf",
                         "subquad gen ov planted -n 4096 -d 48 -o planted.ov"}});
   std::string output;
+  bool npy = false;
   command.app.require_subcommand(1);
   command.app.fallthrough();
   command.app.add_option("-o,--output", output, "File to write; -: standard output");
+  command.app.add_flag("--npy", npy, "attention: write OUT.q.npy, OUT.k.npy, OUT.v.npy instead of text");
   std::vector<Family> families;
   add_cnf_families(command.app, families);
   add_vector_families(command.app, families);
@@ -45,6 +51,10 @@ int run_gen(const Invocation& invocation) {
   for (const Family& family : families)
     if (family.app->parsed()) chosen = &family;
   require(chosen != nullptr, ErrorKind::internal, "gen: no family was parsed");
+  require(!npy || chosen->kind == problems::Attention::kId, ErrorKind::parameter,
+          "gen: --npy is for attention, not for {}", chosen->kind);
+  require(!npy || output != "-", ErrorKind::parameter,
+          "gen: --npy writes three files, expected -o with a name for them");
   const GeneratedInstance generated = chosen->generate(command.shared.seed, command.shared.force);
   const auto& problem = reductions::problem(chosen->kind);
   const Sizes sizes = problem.size(generated.instance);
@@ -63,7 +73,14 @@ int run_gen(const Invocation& invocation) {
                                    {"bytes", count_json(instance_bytes(problem.id, sizes))},
                                    {"digest", to_string(problem.digest(generated.instance))},
                                    {"dry_run", command.shared.dry_run}};
-  if (writes) {
+  if (writes && npy) {
+    const auto& matrices = std::any_cast<const problems::Attention::Instance&>(generated.instance.value);
+    io::write_npy_file(output + ".q.npy", matrices.q, provenance);
+    io::write_npy_file(output + ".k.npy", matrices.k, provenance);
+    io::write_npy_file(output + ".v.npy", matrices.v, provenance);
+    report["output"] = {output + ".q.npy", output + ".k.npy", output + ".v.npy"};
+    command.note("scale {} and eps_a {} are not in the files", matrices.scale, std::exp(matrices.log_tolerance));
+  } else if (writes) {
     write_output(output, [&](std::ostream& out) { problem.write_instance(out, generated.instance, provenance); });
     if (generated.known && output != "-") {
       write_output(output + ".answer", [&](std::ostream& out) {

@@ -59,7 +59,8 @@ int run_reduce(const Invocation& invocation) {
                                {"problem", step.problem},
                                {"sizes_bound", sizes_json(step.sizes)},
                                {"bytes_bound", count_json(step.bytes)}});
-    command.note("{:<22}{:<11}{}; {}", step.reduction, step.problem, describe(step.sizes), describe_bytes(step.bytes));
+    command.note("{:<22}{:<11}{}; {} (by the bounds)", step.reduction, step.problem, describe(step.sizes),
+                 describe_bytes(step.bytes));
   }
   if (!command.shared.dry_run) {
     check_resources("reducing " + describe(path), need, command.shared.force);

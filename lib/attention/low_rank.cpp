@@ -50,8 +50,8 @@ int nearest_exponent(double x, double y) {
   return x > 0 && y > 0 ? static_cast<int>(std::lround(std::log2(x) - std::log2(y))) : 0;
 }
 
-/// Powers of two that bring queries and keys to length about sqrt(R), and values to about 1: exact, so nothing is
-/// rounded.
+/// Powers of two that bring queries and keys to lengths within a factor sqrt(2) of sqrt(R) (the plan counts on that),
+/// and values to about 1: exact, so nothing is rounded.
 struct Scaling {
   int query;
   int key;

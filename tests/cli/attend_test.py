@@ -92,6 +92,25 @@ class AttendTest(CommandTest):
         self.assertIn("k.npy", self.expect(BAD_USAGE, "attend", *files).err)
         self.assertIn("gone.npy", self.expect(BAD_USAGE, "attend", "gone.npy", "k.npy", "v.npy").err)
 
+    def test_generated_instances_as_text_and_as_arrays(self):
+        for family in ("random", "clustered", "extremal", "opposed"):
+            sizes = ("-n", 70, "--num-keys", 130, "-d", 3, "--value-dim", 2, "-B", "1.5", "--seed", 7, "--tolerance", "1e-4")
+            self.expect(DONE, "gen", "attention", family, *sizes, "-o", "x.attention")
+            self.expect(DONE, "gen", "attention", family, *sizes, "--npy", "-o", "x")
+            outputs = []
+            for files in (("x.attention",), ("x.q.npy", "x.k.npy", "x.v.npy", "--tolerance", "1e-4")):
+                out = self.expect_json(DONE, "attend", *files, "--kernel", "low-rank", "--verify", "-o", "out.npy")
+                self.assertEqual(out["verification"]["verdict"], "certified")
+                self.assertLessEqual(out["plan"]["radius"], 2.25 * (1 + 1e-9))
+                outputs.append(read_npy(self.folder / "out.npy"))
+            self.assertEqual(outputs[0], outputs[1])
+        entries = {abs(x) for row in read_npy(self.folder / "x.q.npy") for x in row}
+        self.assertEqual(entries, {1.5})
+        self.expect(BAD_USAGE, "gen", "ov", "iid", "-n", 4, "-d", 8, "--npy", "-o", "y")
+        self.expect(BAD_USAGE, "gen", "attention", "random", "-n", 4, "-d", 2, "--npy", "-o", "-")
+        self.expect(BAD_USAGE, "attend", "x.attention", "x.q.npy")
+        self.expect(BAD_USAGE, "attend", "x.attention", "--scale", "1")
+
     def test_dry_run_only_plans(self):
         files = self.make()
         out = self.expect_json(DONE, "attend", *files, "-o", "none.npy", "--kernel", "low-rank", "--tolerance", "1e-3", "--dry-run")
