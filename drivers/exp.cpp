@@ -79,13 +79,13 @@ ExpPolynomialClaim approximate(const ExpProblem& problem, const Rational& epsilo
     if (m.lower) claim.lower = ExpLowerClaim{m.lower->degree, m.lower->bound, m.lower->points};
     return claim;
   }
-  const auto p = certified_approximant(problem, epsilon, *options.degree);
+  const auto p = certified_approximant(problem, epsilon, *options.degree, execution);
   if (p) {
     ExpPolynomialClaim claim = claim_of(*p, epsilon);
     if (options.minimal && *options.degree > 0) {
-      const auto lower = certified_lower_bound(problem, epsilon, *options.degree - 1);
+      const auto lower = certified_lower_bound(problem, epsilon, *options.degree - 1, execution);
       if (!lower) {
-        const bool smaller = certified_approximant(problem, epsilon, *options.degree - 1).has_value();
+        const bool smaller = certified_approximant(problem, epsilon, *options.degree - 1, execution).has_value();
         fail(smaller ? ErrorKind::refuted : ErrorKind::undecided, "degree {} is {} the least for {}: degree {} {}",
              *options.degree, smaller ? "not" : "not proved", to_decimal(epsilon, 6, Rounding::nearest),
              *options.degree - 1, smaller ? "is proved to reach it too" : "is neither proved to reach it nor not to");
@@ -94,7 +94,7 @@ ExpPolynomialClaim approximate(const ExpProblem& problem, const Rational& epsilo
     }
     return claim;
   }
-  const auto lower = certified_lower_bound(problem, epsilon, *options.degree);
+  const auto lower = certified_lower_bound(problem, epsilon, *options.degree, execution);
   require(!lower, ErrorKind::refuted, "no polynomial of degree {} reaches {}: proved E_{} >= {}", *options.degree,
           to_decimal(epsilon, 6, Rounding::nearest), *options.degree,
           to_decimal(lower ? lower->bound : Rational(0), 17, Rounding::down));

@@ -108,7 +108,7 @@ std::optional<CertifiedLowerBound> prove_lower(const ExpProblem& problem, int de
 }  // namespace
 
 std::optional<CertifiedExpPolynomial> certified_approximant(const ExpProblem& problem, const Rational& epsilon,
-                                                            int degree) {
+                                                            int degree, const Execution& execution) {
   validate(problem);
   validate_epsilon(problem, epsilon);
   require_degree(degree);
@@ -116,7 +116,7 @@ std::optional<CertifiedExpPolynomial> certified_approximant(const ExpProblem& pr
   // First a target a little below epsilon, which leaves slack for few bits; then as near as the exchange goes.
   for (const int log2_gap : {8, 24, 60}) {
     const Rational target = epsilon * (1 - power_of_two(-log2_gap / 2));
-    const MinimaxApproximation best = minimax(problem, degree, log2_gap, target);
+    const MinimaxApproximation best = minimax(problem, degree, log2_gap, target, execution);
     if (best.levelled_error >= epsilon) return std::nullopt;
     if (best.largest_error >= epsilon) continue;
     const auto proved = prove(problem, best, Rational(epsilon - best.largest_error));
@@ -125,14 +125,14 @@ std::optional<CertifiedExpPolynomial> certified_approximant(const ExpProblem& pr
   return std::nullopt;
 }
 
-std::optional<CertifiedLowerBound> certified_lower_bound(const ExpProblem& problem, const Rational& epsilon,
-                                                         int degree) {
+std::optional<CertifiedLowerBound> certified_lower_bound(const ExpProblem& problem, const Rational& epsilon, int degree,
+                                                         const Execution& execution) {
   validate(problem);
   validate_epsilon(problem, epsilon);
   require_degree(degree);
   if (problem.a == problem.b) return std::nullopt;
   for (const int log2_gap : {8, 24, 60}) {
-    const MinimaxApproximation best = minimax(problem, degree, log2_gap, epsilon);
+    const MinimaxApproximation best = minimax(problem, degree, log2_gap, epsilon, execution);
     if (best.levelled_error < epsilon && best.largest_error < epsilon) return std::nullopt;
     const int bits = std::max(log2_gap, 16) + 2 * static_cast<int>(std::ceil(std::log2(degree + 2.0)));
     const auto proved = prove_lower(problem, degree, shortened(problem, best.points, bits), epsilon);
@@ -156,20 +156,20 @@ CertifiedMinimalDegree certified_minimal_degree(const ExpProblem& problem, const
   // Upwards from the guess to a degree that suffices, then downwards while a smaller one does.
   int degree = guess;
   std::optional<CertifiedExpPolynomial> approximant;
-  while (!(approximant = certified_approximant(problem, epsilon, degree))) {
+  while (!(approximant = certified_approximant(problem, epsilon, degree, execution))) {
     execution.check_stop();
-    if (const auto lower = certified_lower_bound(problem, epsilon, degree)) out.lower = lower;
+    if (const auto lower = certified_lower_bound(problem, epsilon, degree, execution)) out.lower = lower;
     require(degree < guess + 8, ErrorKind::undecided, "no degree from {} to {} is proved to reach epsilon", guess,
             degree);
     ++degree;
   }
   while (degree > 0 && !(out.lower && out.lower->degree == degree - 1)) {
     execution.check_stop();
-    if (auto lower = certified_lower_bound(problem, epsilon, degree - 1)) {
+    if (auto lower = certified_lower_bound(problem, epsilon, degree - 1, execution)) {
       out.lower = std::move(lower);
       break;
     }
-    auto smaller = certified_approximant(problem, epsilon, degree - 1);
+    auto smaller = certified_approximant(problem, epsilon, degree - 1, execution);
     require(smaller.has_value(), ErrorKind::undecided,
             "epsilon agrees with the least error of degree {} to more than 60 bits", degree - 1);
     approximant = std::move(smaller);
@@ -187,7 +187,7 @@ MinimaxEnclosure enclose_minimax_error(const ExpProblem& problem, int degree, in
   require(digits >= 1 && digits <= 100, ErrorKind::parameter, "{} digits are asked for, expected 1 to 100", digits);
   execution.check_stop();
   const int gap = static_cast<int>(std::ceil((digits + 2) * 3.3219280948873626));
-  const MinimaxApproximation best = minimax(problem, degree, gap);
+  const MinimaxApproximation best = minimax(problem, degree, gap, std::nullopt, execution);
   auto upper = prove(problem, best, Rational(best.largest_error * power_of_two(-gap)));
   require(upper.has_value(), ErrorKind::undecided, "no upper certificate was found for degree {}", degree);
   execution.check_stop();

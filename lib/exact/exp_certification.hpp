@@ -44,11 +44,11 @@ inline constexpr int kMaxCertifiedDegree = 1000;
 /// Errors  Error(parameter) as validate and validate_epsilon, for degree < 0; Error(resource) beyond
 ///         kMaxCertifiedDegree or precision
 std::optional<CertifiedExpPolynomial> certified_approximant(const ExpProblem& problem, const Rational& epsilon,
-                                                            int degree);
+                                                            int degree, const Execution& execution = {});
 
 /// Returns a proof of E_degree >= epsilon; empty if none was found (then E_degree may be below).
-std::optional<CertifiedLowerBound> certified_lower_bound(const ExpProblem& problem, const Rational& epsilon,
-                                                         int degree);
+std::optional<CertifiedLowerBound> certified_lower_bound(const ExpProblem& problem, const Rational& epsilon, int degree,
+                                                         const Execution& execution = {});
 
 /// Returns the least g with E_g < epsilon: a certified approximant of degree g, and a proved lower bound for g - 1.
 ///

@@ -1,3 +1,5 @@
+#include "fixed_point_polynomial.hpp"
+
 #include <subquad/core/error.hpp>
 #include <subquad/exact/exp_bracket.hpp>
 #include <subquad/exact/exp_error_bounds.hpp>
@@ -10,12 +12,6 @@
 namespace subquad::exact {
 namespace {
 
-/// An enclosure of a real number by rationals.
-struct Enclosure {
-  Rational low;
-  Rational high;
-};
-
 Enclosure enclose_exp(const Rational& x, std::int64_t bits) {
   const ExpBracket bracket = exp_bracket(x, bits);
   return {bracket.lower(), bracket.upper()};
@@ -27,13 +23,17 @@ Enclosure magnitude(const Rational& low, const Rational& high) {
   return {Rational(0), std::max(Rational(-low), high)};
 }
 
-Enclosure error_enclosure(ErrorMeasure measure, const Rational& p, const Enclosure& e) {
-  if (measure == ErrorMeasure::absolute) return magnitude(p - e.high, p - e.low);
-  return p >= 0 ? magnitude(p / e.high - 1, p / e.low - 1) : magnitude(p / e.low - 1, p / e.high - 1);
+/// |p - e| or |p/e - 1| for enclosed p and e > 0.
+Enclosure error_enclosure(ErrorMeasure measure, const Enclosure& p, const Enclosure& e) {
+  if (measure == ErrorMeasure::absolute) return magnitude(p.low - e.high, p.high - e.low);
+  return magnitude(p.low / (p.low >= 0 ? e.high : e.low) - 1, p.high / (p.high >= 0 ? e.low : e.high) - 1);
 }
 
-int sign(const Rational& x) {
-  return x > 0 ? 1 : x < 0 ? -1 : 0;
+/// Bits behind the point that a value needs to be known to a relative 2^-bits of e^x wherever x >= a.
+std::int64_t value_bits(const ExpProblem& problem, std::int64_t bits) {
+  const Rational below =
+      problem.a < 0 && problem.measure == ErrorMeasure::relative ? Rational(-problem.a) : Rational(0);
+  return bits + 4 + ceil_integer(Rational(below * 3 / 2)).convert_to<std::int64_t>();  // log2 e < 3/2
 }
 
 /// How much |f| can be between two points where f is enclosed.
@@ -46,29 +46,31 @@ Rational largest_magnitude(const Enclosure& f) {
 class ErrorCurve {
  public:
   ErrorCurve(const ExpProblem& problem, const Polynomial& p, std::int64_t bits)
-      : measure_(problem.measure), bits_(bits), value_(p), slope_(marker(problem, p)) {
+      : measure_(problem.measure),
+        radius_(problem.radius()),
+        bits_(bits),
+        value_bits_(value_bits(problem, bits)),
+        marker_polynomial_(marker(problem, p)),
+        value_(p, radius_, value_bits_),
+        marker_(marker_polynomial_, radius_, 2 * value_bits_) {
     if (problem.measure == ErrorMeasure::relative) {
-      marker_slope_bound_ = (p.derivative() - p).derivative().absolute_bound(problem.radius());
+      marker_slope_bound_ = marker_polynomial_.derivative().absolute_bound(radius_);
     } else {
-      marker_slope_bound_ =
-          p.derivative().derivative().absolute_bound(problem.radius()) + enclose_exp(problem.b, 8).high;
+      marker_slope_bound_ = marker_polynomial_.derivative().absolute_bound(radius_) + enclose_exp(problem.b, 8).high;
     }
   }
 
   Enclosure error(const Rational& x) const { return error_enclosure(measure_, value_(x), enclose_exp(x, bits_)); }
 
-  /// The marker at x, P' - P (exactly) or P' - e^x, with its sign proved if that is possible: 0 stands for unknown.
+  /// The marker at x, P' - P or P' - e^x, with its sign proved if that is possible: 0 stands for unknown.
   std::pair<Enclosure, int> marker_at(const Rational& x) const {
-    const Rational slope = slope_(x);
-    if (measure_ == ErrorMeasure::relative) return {{slope, slope}, sign(slope)};
-    Enclosure difference;
-    for (std::int64_t bits = bits_; bits <= 64 * bits_ && bits <= 1'000'000; bits *= 4) {
-      const Enclosure e = enclose_exp(x, bits);
-      difference = {slope - e.high, slope - e.low};
-      if (difference.low > 0 || difference.high < 0) return {difference, sign(difference.low)};
-      if (e.low == e.high) break;
+    Enclosure found = marker_enclosure(marker_(x), x, bits_);
+    for (std::int64_t factor = 4; proved_sign(found) == 0 && factor <= 64; factor *= 4) {
+      const FixedPointPolynomial finer(marker_polynomial_, radius_, factor * value_bits_);
+      found = marker_enclosure(finer(x), x, std::min<std::int64_t>(factor * bits_, 1'000'000));
     }
-    return {difference, 0};
+    // A root at the very end of an interval is not told apart by any precision: 0 is the truth there.
+    return {found, proved_sign(found)};
   }
 
   /// An upper bound of the error anywhere in [u, v].
@@ -87,10 +89,21 @@ class ErrorCurve {
     return problem.measure == ErrorMeasure::relative ? p.derivative() - p : p.derivative();
   }
 
+  static int proved_sign(const Enclosure& x) { return x.low > 0 ? 1 : x.high < 0 ? -1 : 0; }
+
+  Enclosure marker_enclosure(const Enclosure& polynomial, const Rational& x, std::int64_t bits) const {
+    if (measure_ == ErrorMeasure::relative) return polynomial;
+    const Enclosure e = enclose_exp(x, bits);
+    return {polynomial.low - e.high, polynomial.high - e.low};
+  }
+
   ErrorMeasure measure_;
+  Rational radius_;
   std::int64_t bits_;
-  IntegerPolynomial value_;
-  IntegerPolynomial slope_;
+  std::int64_t value_bits_;
+  Polynomial marker_polynomial_;
+  FixedPointPolynomial value_;
+  FixedPointPolynomial marker_;
   Rational marker_slope_bound_;
 };
 
@@ -105,7 +118,11 @@ std::string show(const Rational& x) {
 }  // namespace
 
 PointError error_at(const ExpProblem& problem, const Polynomial& p, const Rational& x, std::int64_t bits) {
-  Enclosure error = error_enclosure(problem.measure, p(x), enclose_exp(x, bits));
+  const Rational radius = std::max(problem.radius(), Rational(abs(x)));
+  ExpProblem here = problem;
+  here.a = std::min(here.a, x);
+  Enclosure error = error_enclosure(problem.measure, FixedPointPolynomial(p, radius, value_bits(here, bits))(x),
+                                    enclose_exp(x, bits));
   return {std::move(error.low), std::move(error.high)};
 }
 

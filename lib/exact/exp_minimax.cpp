@@ -15,11 +15,12 @@ namespace {
 /// log2(e): a nat in bits.
 constexpr double kBitsPerNat = 1.4426950408889634;
 
-/// Calls f with a number type of MPFR of at least so many bits. Three sizes: each costs a compilation.
+/// Calls f with a number type of MPFR of at least so many bits. Four sizes: each costs a compilation.
 template <class F>
 auto with_precision(std::int64_t bits, F&& f) {
   if (bits <= 332) return f(WorkingReal<100>{});
   if (bits <= 830) return f(WorkingReal<250>{});
+  if (bits <= 1993) return f(WorkingReal<600>{});
   require(bits <= 3321, ErrorKind::resource, "the exchange would need {} bits, built in are up to 3321", bits);
   return f(WorkingReal<1000>{});
 }
@@ -45,8 +46,8 @@ Polynomial moved_from_centre(const Polynomial& p0, const Rational& centre, std::
 
 }  // namespace
 
-MinimaxApproximation minimax(const ExpProblem& problem, int degree, int log2_gap,
-                             const std::optional<Rational>& target) {
+MinimaxApproximation minimax(const ExpProblem& problem, int degree, int log2_gap, const std::optional<Rational>& target,
+                             const Execution& execution) {
   validate(problem);
   require(degree >= 0, ErrorKind::parameter, "a polynomial of degree {} is asked for, expected at least 0", degree);
   require(problem.a < problem.b, ErrorKind::parameter, "the interval is the point {}, expected two different ends",
@@ -64,7 +65,7 @@ MinimaxApproximation minimax(const ExpProblem& problem, int degree, int log2_gap
   if (target) centred_target = *target / scale;
 
   MinimaxApproximation result = with_precision(bits, [&](auto real) {
-    return RemezExchange<decltype(real)>(centred, degree, start).run(log2_gap, centred_target);
+    return RemezExchange<decltype(real)>(centred, degree, start).run(log2_gap, centred_target, execution);
   });
   for (Rational& x : result.points) x += problem.centre();
   result.polynomial = moved_from_centre(result.polynomial, problem.centre(), bits);

@@ -92,16 +92,17 @@ class RemezExchange {
     for (const Rational& x : start) points_.push_back(to_real<Real>(x));
   }
 
-  MinimaxApproximation run(int log2_gap, const std::optional<Rational>& target) {
+  MinimaxApproximation run(int log2_gap, const std::optional<Rational>& target, const Execution& execution) {
     const Real gap = ldexp(Real(1), -log2_gap);
     const Real accuracy = r_ * ldexp(Real(1), -(log2_gap / 2 + 10));
     for (int round = 1; round <= 100; ++round) {
+      execution.check_stop();
       level();
       const std::vector<Real> reference = points_;
-      Real largest = move_to_extrema(accuracy, true);
+      Real largest = move_to_extrema(accuracy, true, execution);
       if (largest < 0) {
         points_ = reference;
-        largest = move_to_extrema(accuracy, false);
+        largest = move_to_extrema(accuracy, false, execution);
       }
       require(largest >= 0, ErrorKind::undecided, "the exchange for degree {} lost the alternation of the error",
               degree_);
@@ -163,7 +164,7 @@ class RemezExchange {
 
   /// Moves the inner points to the extrema of the error. Returns the largest error, or -1 if the errors do not
   /// alternate.
-  Real move_to_extrema(const Real& accuracy, bool newton) {
+  Real move_to_extrema(const Real& accuracy, bool newton, const Execution& execution) {
     const CriticalMarker<Real> marker(measure_, p_);
     const std::size_t last = points_.size() - 1;
     const std::vector<Real> from = points_;
@@ -172,6 +173,7 @@ class RemezExchange {
       for (std::size_t i = 0; i < last; ++i) zeros.push_back(error_zero(from[i], from[i + 1]));
     }
     for (std::size_t i = 1; i < last; ++i) {
+      execution.check_stop();
       const std::optional<Real> root = newton ? newton_root(marker, from[i], from[i - 1], from[i + 1], accuracy)
                                               : bracketed_root(marker, zeros[i - 1], zeros[i], accuracy);
       if (!root) return Real(-1);
