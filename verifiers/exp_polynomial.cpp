@@ -134,6 +134,15 @@ ExpPolynomialReport verify_exp_polynomial(const ExpPolynomialClaim& claim, const
   validate(claim.problem);
   validate_epsilon(claim.problem, claim.epsilon);
   ExpPolynomialReport report;
+  const Rational reach = claim.problem.radius() * 3 / 2;  // e^R has less than 3R/2 bits
+  if (reach > options.max_bits) {
+    report.upper = {Verdict::undecided,
+                    fmt::format("not looked at: the interval reaches to {}, where e^x needs more than {} bits",
+                                show(claim.problem.radius()), options.max_bits)};
+    report.lower = {Verdict::undecided, report.upper.reason};
+    report.verdict = Verdict::undecided;
+    return report;
+  }
   if (claim.proof == ExpUpperProof::alternation) {
     judge_by_alternation(claim, options, report);
   } else {

@@ -64,7 +64,8 @@ struct ExpPolynomialReport {
 ///
 /// Returns  certified iff the certificate proves the claim; refuted if the claim is false at some point, or if the
 ///          certificate is no proof (a missing interval, no change of sign, a bound that is not reached ..): the reason
-///          says which; undecided only if max_bits or max_bernstein_cells did not suffice
+///          says which; undecided only if max_bits (e^x on the interval needs 3/2 radius bits) or max_bernstein_cells
+///          did not suffice
 /// Cost     O(degree) evaluations of O(degree) integer multiplications each; lower: O(degree^2) of them
 /// Errors   Error(parameter) for an empty interval or an epsilon that is not positive (relative: and below 1);
 ///          Error(resource) for an interval beyond exact::kMaxExpArgument

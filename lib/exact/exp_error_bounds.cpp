@@ -12,6 +12,9 @@
 namespace subquad::exact {
 namespace {
 
+/// No sign is looked for with more bits than this.
+constexpr std::int64_t kMostBits = 4'000'000;
+
 Enclosure enclose_exp(const Rational& x, std::int64_t bits) {
   const ExpBracket bracket = exp_bracket(x, bits);
   return {bracket.lower(), bracket.upper()};
@@ -65,7 +68,8 @@ class ErrorCurve {
   /// The marker at x, P' - P or P' - e^x, with its sign proved if that is possible: 0 stands for unknown.
   std::pair<Enclosure, int> marker_at(const Rational& x) const {
     Enclosure found = marker_enclosure(marker_(x), x, bits_);
-    for (std::int64_t factor = 4; proved_sign(found) == 0 && factor <= 64; factor *= 4) {
+    for (std::int64_t factor = 4; proved_sign(found) == 0 && factor <= 64 && factor * value_bits_ <= kMostBits;
+         factor *= 4) {
       const FixedPointPolynomial finer(marker_polynomial_, radius_, factor * value_bits_);
       found = marker_enclosure(finer(x), x, std::min<std::int64_t>(factor * bits_, 1'000'000));
     }

@@ -235,6 +235,14 @@ TEST(ExpPolynomial, RefusesClaimsThatMakeNoSense) {
   expect_error(ErrorKind::parameter, "less than 1", [&] { verify_exp_polynomial(claim); });
   claim.problem = {ErrorMeasure::absolute, 0, 1 << 26};
   expect_error(ErrorKind::resource, "beyond", [&] { verify_exp_polynomial(claim); });
+  // An interval so long that e^x alone would fill the memory is not looked at.
+  claim = {{ErrorMeasure::relative, -(1 << 24), 1 << 24},
+           Polynomial{1, 1},
+           Rational(1, 2),
+           ExpUpperProof::bernstein,
+           {},
+           {}};
+  EXPECT_EQ(verify_exp_polynomial(claim).verdict, Verdict::undecided);
   // The zero polynomial in absolute error: certified above e^b, refuted below.
   claim = {{ErrorMeasure::absolute, 0, 1}, Polynomial(), 3, ExpUpperProof::alternation, {}, {}};
   EXPECT_EQ(verify_exp_polynomial(claim).verdict, Verdict::certified);
