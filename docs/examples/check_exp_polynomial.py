@@ -16,12 +16,16 @@ class Rejected(Exception):
     """The certificate does not prove what the file claims."""
 
 
-def exp_bracket(x, bits=400):
-    """Rationals low <= e^x <= high with a relative distance of about 2^-bits."""
+BITS = 400  # of the brackets of exp
+
+
+def exp_bracket(x):
+    """Rationals low <= e^x <= high with a relative distance of about 2^-BITS."""
+    bits = BITS
     if x == 0:
         return Fraction(1), Fraction(1)
     if x < 0:
-        low, high = exp_bracket(-x, bits)
+        low, high = exp_bracket(-x)
         return 1 / high, 1 / low
     halvings = max(0, floor(x).bit_length() + 8)
     unit = 1 << (bits + 2 * halvings + 16)
@@ -133,8 +137,19 @@ def lower_bound(claim, degree):
 
 
 def check(text):
-    """Returns what is proved; raises Rejected otherwise."""
+    """Returns what is proved; raises Rejected otherwise. More bits are tried before a certificate is rejected."""
+    global BITS
     claim = parse(text)
+    for BITS in (400, 1600):
+        try:
+            return check_claim(claim)
+        except Rejected:
+            if BITS == 1600:
+                raise
+
+
+def check_claim(claim):
+    """The same at one precision."""
     if claim.get("proof") != "alternation":
         raise Rejected("this checker knows the alternation proof only")
     upper = upper_bound(claim)

@@ -80,6 +80,19 @@ CertifiedExpPolynomial certified_at_point(const ExpProblem& problem, const Ratio
   return out;
 }
 
+/// The constant e^c, c the centre, if that is near enough: for short intervals no search is needed.
+std::optional<CertifiedExpPolynomial> certified_constant(const ExpProblem& problem, const Rational& epsilon) {
+  const std::int64_t bits = upper_bits(problem, epsilon) + 8;
+  const ExpBracket bracket = exp_bracket(problem.centre(), bits);
+  CertifiedExpPolynomial out;
+  out.problem = problem;
+  out.polynomial = Polynomial{round_to_bits((bracket.lower() + bracket.upper()) / 2, bits, Rounding::nearest)};
+  const ErrorBound bound = alternation_upper_bound(problem, out.polynomial, {}, bits);
+  if (!bound.bound || *bound.bound >= epsilon) return std::nullopt;
+  out.error_bound = *bound.bound;
+  return out;
+}
+
 /// Few bits suffice for points: an error of x costs the square of it.
 std::vector<Rational> shortened(const ExpProblem& problem, const std::vector<Rational>& points, int bits) {
   const Rational unit = problem.half_width() * power_of_two(-bits);
@@ -149,6 +162,10 @@ CertifiedMinimalDegree certified_minimal_degree(const ExpProblem& problem, const
   out.epsilon = epsilon;
   if (problem.a == problem.b) {
     out.approximant = certified_at_point(problem, epsilon);
+    return out;
+  }
+  if (auto constant = certified_constant(problem, epsilon)) {
+    out.approximant = std::move(*constant);
     return out;
   }
   const int guess = predicted_degree(problem, epsilon);

@@ -101,8 +101,13 @@ double predicted_log2_error(const ExpProblem& problem, int degree) {
           "the error of degree {} is asked for, expected at most {}", degree, 2 * kLargestPredicted);
   const bool relative = problem.measure == ErrorMeasure::relative;
   const double r = to_double(problem.half_width(), Rounding::nearest);
-  if (r < 1e-200) return -std::numeric_limits<double>::infinity();
   const int n = degree + 1;
+  if (r < 1e-30) {  // the leading term alone, (R/2)^n 2/n!, by logarithms: R itself may be no double
+    if (problem.a == problem.b) return -std::numeric_limits<double>::infinity();
+    const double log2_r = static_cast<double>(floor_log2(problem.half_width()));
+    const double log2_scale = relative ? 0.0 : to_double(problem.centre(), Rounding::nearest) / std::numbers::ln2;
+    return n * (log2_r - 1) + 1 - std::lgamma(n + 1.0) / std::numbers::ln2 + log2_scale;
+  }
   const std::vector<double> row = bessel_ratios(n, 2 * hankel_terms(n, r, relative), r, relative ? -1.0 : 1.0);
   // The common factor from the order where the function is largest: there it is computed without cancellation.
   std::size_t peak = 0;

@@ -132,6 +132,12 @@ TEST(CertifiedMinimalDegree, Degenerate) {
   const CertifiedMinimalDegree tiny =
       certified_minimal_degree(relative(*parse_rational("1e-30")), *parse_rational("1e-40"));
   EXPECT_EQ(tiny.degree(), 1);
+  // So short that R is no double: constants, and one degree more.
+  for (const char* r : {"1e-100", "1e-290", "1e-400"}) {
+    EXPECT_EQ(certified_minimal_degree(relative(*parse_rational(r)), Rational(1, 1000)).degree(), 0) << r;
+    EXPECT_EQ(certified_minimal_degree(absolute(*parse_rational(r)), Rational(1, 1000)).degree(), 0) << r;
+  }
+  EXPECT_EQ(certified_minimal_degree(relative(*parse_rational("1e-100")), *parse_rational("1e-150")).degree(), 1);
 }
 
 TEST(CertifiedMinimalDegree, RefusesBadInput) {
