@@ -220,6 +220,7 @@ int run_exp(const Invocation& invocation) {
   const std::optional<Rational> epsilon = parse_epsilon(options, problem);
   require(epsilon || options.degree, ErrorKind::parameter,
           "exp: expected --relative EPS, --absolute EPS or --degree G");
+  require(epsilon || !options.minimal, ErrorKind::parameter, "--minimal: expected --relative EPS or --absolute EPS");
   require(!options.degree || *options.degree >= 0, ErrorKind::parameter, "--degree: {}, expected at least 0",
           options.degree.value_or(0));
   if (command.shared.dry_run) {

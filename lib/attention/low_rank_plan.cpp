@@ -132,10 +132,10 @@ void require_rank(const LowRankRequest& request, const Rational& radius, double 
   const Count rank = MonomialBasis::count(request.dim, static_cast<std::uint64_t>(degree));
   require(rank <= request.max_rank, ErrorKind::resource,
           "low-rank: logits up to R = {:.4g} and eps_a = {:.3g} (eps = {:.3g}) need degree {} ({}), so rank "
-          "C({}+{},{}) = {}, allowed are "
-          "{}; the {} keys are {} than that",
+          "C({}+{},{}) = {} "
+          "for {} keys, allowed are {}",
           to_double(radius, Rounding::up), request.tolerance, epsilon, degree, how, degree, request.dim, request.dim,
-          describe(rank), describe(request.max_rank), request.num_keys, rank > request.num_keys ? "fewer" : "more");
+          describe(rank), request.num_keys, describe(request.max_rank));
 }
 
 void validate(const LowRankRequest& request) {

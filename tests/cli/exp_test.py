@@ -85,6 +85,8 @@ class ExpTest(CommandTest):
             (("--relative", "0.1"), BAD_USAGE, "--interval"),
             (("--interval", "-1,1", "--degree", "-1"), BAD_USAGE, "at least 0"),
             (("--interval", "-1,1", "--degree", "x"), BAD_USAGE, "--degree"),
+            (("--interval", "-1,1", "--degree", "3", "--minimal"), BAD_USAGE, "--minimal"),
+            (("--interval", "5,5", "--degree", "2"), BAD_USAGE, "point"),
             (("--interval", "-1,1", "--relative", "0.1", "--absolute", "0.1"), BAD_USAGE, "--"),
             (("--interval", "-1,1", "--relative", "0.1", "--construction", "taylor"), BAD_USAGE, "--degree"),
             (("--interval", "-1,1", "--check", "p.exp"), BAD_USAGE, "--check"),
