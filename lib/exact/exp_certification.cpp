@@ -82,6 +82,11 @@ CertifiedExpPolynomial certified_at_point(const ExpProblem& problem, const Ratio
 
 /// The constant e^c, c the centre, if that is near enough: for short intervals no search is needed.
 std::optional<CertifiedExpPolynomial> certified_constant(const ExpProblem& problem, const Rational& epsilon) {
+  // E_0 is tanh R >= min(R, 1)/2, or (e^b - e^a)/2 >= e^a R: below that there is nothing to try.
+  const Rational least = problem.measure == ErrorMeasure::relative
+                             ? Rational(std::min(problem.half_width(), Rational(1)) / 2)
+                             : Rational(problem.half_width() * exp_bracket(problem.a, 8).lower());
+  if (epsilon < least) return std::nullopt;
   const std::int64_t bits = upper_bits(problem, epsilon) + 8;
   const ExpBracket bracket = exp_bracket(problem.centre(), bits);
   CertifiedExpPolynomial out;

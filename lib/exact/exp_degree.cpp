@@ -23,8 +23,19 @@ int hankel_terms(int n, double r, bool relative) {
   return static_cast<int>(std::min(terms, static_cast<double>(kMostTerms)));
 }
 
-/// log2 |J_n(x)|, from MPFR.
+/// log2 |J_n(x)|: where the terms of its series fall from the first on, by the series; else from MPFR.
 double log2_bessel_j(long n, double x) {
+  const double square = x * x / 4;
+  if (square < static_cast<double>(n) / 2) {
+    double sum = 1.0;
+    double term = 1.0;
+    for (int k = 1; std::abs(term) > 1e-18; ++k) {
+      term *= -square / (static_cast<double>(k) * static_cast<double>(n + k));
+      sum += term;
+    }
+    const auto order = static_cast<double>(n);
+    return (order * std::log(x / 2) - std::lgamma(order + 1) + std::log(sum)) / std::numbers::ln2;
+  }
   mpfr_t argument;
   mpfr_t value;
   mpfr_init2(argument, 53);
