@@ -1,22 +1,18 @@
 // Binomial bound: is a count of independent successes compatible with a probability? Exact tails, no approximation.
 #pragma once
 
-#include <boost/math/distributions/binomial.hpp>
+#include <subquad/core/binomial_bounds.hpp>
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
 namespace subquad::test {
 
-/// False-alarm probability of one measurement. Tests have fixed seeds, so an alarm is a fault or astonishing bad luck.
-inline constexpr double kFalseAlarm = 1e-9;
-
 /// Succeeds iff `successes` of `trials` lies between the kFalseAlarm/2 quantiles of Bin(trials, probability).
 inline testing::AssertionResult compatible(std::uint64_t successes, std::uint64_t trials, double probability) {
-  const boost::math::binomial_distribution<double> law(static_cast<double>(trials), probability);
-  const auto count = static_cast<double>(successes);
-  const double at_most = boost::math::cdf(law, count);
-  const double at_least = successes == 0 ? 1.0 : boost::math::cdf(boost::math::complement(law, count - 1));
+  const double at_most = binomial_lower_tail(successes, trials, probability);
+  const double at_least = binomial_upper_tail(successes, trials, probability);
   if (at_most >= kFalseAlarm / 2 && at_least >= kFalseAlarm / 2) return testing::AssertionSuccess();
   return testing::AssertionFailure() << successes << " of " << trials << " at probability " << probability << ": tails "
                                      << at_most << " and " << at_least;

@@ -1,0 +1,1 @@
+#include <subquad/ann/anna_plan.hpp>

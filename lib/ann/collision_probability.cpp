@@ -1,0 +1,1 @@
+#include <subquad/ann/collision_probability.hpp>

@@ -1,0 +1,1 @@
+#include <subquad/ann/hash_family.hpp>

@@ -1,0 +1,1 @@
+#include <subquad/ann/approximate_index.hpp>

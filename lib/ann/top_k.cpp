@@ -1,0 +1,1 @@
+#include <subquad/ann/top_k.hpp>

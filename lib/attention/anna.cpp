@@ -1,0 +1,1 @@
+#include <subquad/attention/anna.hpp>

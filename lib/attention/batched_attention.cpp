@@ -1,0 +1,1 @@
+#include <subquad/attention/batched_attention.hpp>

@@ -1,0 +1,1 @@
+#include <subquad/attention/sampled_gradients.hpp>

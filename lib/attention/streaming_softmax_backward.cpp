@@ -1,0 +1,1 @@
+#include <subquad/attention/streaming_softmax_backward.hpp>

@@ -1,0 +1,1 @@
+#include <subquad/attention/top_k_attention.hpp>

@@ -1,0 +1,1 @@
+#include <subquad/verifiers/anna.hpp>
