@@ -1,4 +1,5 @@
 #include <subquad/core/error.hpp>
+#include <subquad/core/forward_error.hpp>
 #include <subquad/verifiers/softmax_enclosure.hpp>
 
 #include <algorithm>
@@ -11,25 +12,7 @@ namespace subquad::verifiers {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kUnitRoundoff = 0x1p-53;
-// The bounds themselves are evaluated in doubles: fewer than 2^10 roundings of non-negative numbers, each below 2^-53.
-constexpr double kEvaluationSlack = 1.0 + 0x1p-40;
 constexpr double kSmallestSubnormal = 0x1p-1074;
-
-/// Upper bound of gamma_m = m u / (1 - m u) up to kEvaluationSlack; infinite where it is not defined.
-double gamma_bound(double roundings) {
-  const double product = roundings * kUnitRoundoff;
-  return product <= 0.25 ? product / (1.0 - product) : kInfinity;
-}
-
-/// Upper bound of the Euclidean norm of `size` numbers; infinite on overflow.
-double norm_bound(const double* entries, std::size_t size) {
-  double squares = 0.0;
-  for (std::size_t t = 0; t < size; ++t) squares += entries[t] * entries[t];
-  const double roundings = static_cast<double>(size) + 1.0;
-  return std::sqrt((squares + static_cast<double>(size) * kSmallestSubnormal) * (1.0 + 2.0 * gamma_bound(roundings))) *
-         kEvaluationSlack;
-}
 
 }  // namespace
 
