@@ -11,7 +11,8 @@ inline constexpr double kProvedExp2Error = 0x1p-45;
 /// Results below 2^-1000 are replaced by 0.
 inline constexpr double kProvedExp2Smallest = 0x1p-1000;
 
-/// Returns 2^(y - shift) within kProvedExp2Error, or 0 if it is below 2^-999. |y| <= 2^50, shift an integer, y <= shift.
+/// Returns 2^(y - shift) within kProvedExp2Error, or 0 if it is below 2^-999. |y| <= 2^50, shift an integer, y <=
+/// shift.
 inline double proved_exp2(double y, double shift) {
   constexpr double kCoefficients[] = {0x1p+0,
                                       0x1.62e42fefa39efp-1,

@@ -1,3 +1,5 @@
+#include "streaming_softmax_heads.hpp"
+#include "wide_range.hpp"
 #include "wide_range_softmax.hpp"
 
 #include <subquad/attention/streaming_softmax.hpp>
@@ -6,6 +8,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <vector>
 
 // Re-includes this file once per target. Scalable vectors (SVE, RVV) cannot stand in arrays, so Arm uses NEON.
 #undef HWY_TARGET_INCLUDE
@@ -25,40 +29,60 @@ HWY_EXPORT(streaming_softmax_double);
 
 // A share of the last-level cache of one machine, and small beside the 64 MiB that a streaming kernel may use.
 constexpr std::size_t kPackedBytes = std::size_t{16} << 20;
-constexpr double kLog2E = 1.4426950408889634074;
 
 template <class Scalar>
 using View = Eigen::Ref<const problems::RowMajorMatrix<Scalar>>;
 template <class Scalar>
 using Output = Eigen::Ref<problems::RowMajorMatrix<Scalar>>;
 
-template <class Scalar>
-double largest_entry(const View<Scalar>& matrix) {
-  return matrix.size() == 0 ? 0.0 : static_cast<double>(matrix.cwiseAbs().maxCoeff());
-}
-
 /// True if no intermediate result of the tiled kernel in arithmetic T can overflow. An upper bound from the largest
 /// entries: computed in long double, whose range holds the products of four doubles (if not, they become inf: false).
-template <class T, class Scalar>
-bool stays_in_range(const View<Scalar>& q, const View<Scalar>& k, const View<Scalar>& v, double scale) {
-  using Wide = long double;
+template <class T, class S>
+bool stays_in_range(const StreamingSoftmaxTask<S>& task, double scale) {
   const Wide limit = static_cast<Wide>(std::numeric_limits<T>::max()) / 8;
-  const Wide query = static_cast<Wide>(largest_entry<Scalar>(q)) * std::max(std::fabs(scale) * kLog2E, 1.0);
-  const Wide key = static_cast<Wide>(largest_entry<Scalar>(k));
-  const Wide value = static_cast<Wide>(largest_entry<Scalar>(v));
+  double largest_query = 0;
+  for (std::size_t head = 0; head < task.query_heads; ++head) {
+    largest_query = std::max(largest_query, largest_entry(head_view(task.q, head, task.q_head_stride)));
+  }
+  const Wide query = static_cast<Wide>(largest_query) * std::max(std::fabs(scale) * std::numbers::log2e, 1.0);
+  const Wide key = static_cast<Wide>(largest_entry(task.k));
+  const Wide value = static_cast<Wide>(largest_entry(task.v));
   return std::fabs(scale) <= std::numeric_limits<double>::max() / 2 && query <= limit && key <= limit &&
-         query * key * static_cast<Wide>(q.cols()) <= limit && value * static_cast<Wide>(k.rows()) <= limit;
+         query * key * static_cast<Wide>(task.q.cols) <= limit && value * static_cast<Wide>(task.k.rows) <= limit;
 }
 
-template <class Scalar>
-MatrixView<Scalar> view(const View<Scalar>& matrix) {
-  return {matrix.data(), static_cast<std::size_t>(matrix.rows()), static_cast<std::size_t>(matrix.cols()),
-          static_cast<std::size_t>(matrix.outerStride())};
+template <class S>
+void run_in_wide_range(const StreamingSoftmaxTask<S>& task, double scale) {
+  for (std::size_t head = 0; head < task.query_heads; ++head) {
+    const StridedMap<S> output(task.output_row(head, 0), static_cast<Eigen::Index>(task.q.rows),
+                               static_cast<Eigen::Index>(task.v.cols),
+                               Eigen::OuterStride<>(static_cast<Eigen::Index>(task.output_stride)));
+    wide_range_softmax<S>(as_eigen(head_view(task.q, head, task.q_head_stride)), as_eigen(task.k), as_eigen(task.v),
+                          scale, *task.execution, output, task.mask,
+                          task.log_sum_exp == nullptr ? nullptr : task.log_sum_exp + head * task.q.rows);
+  }
+}
+
+/// Runs the tasks in the tiled kernel, and those that could leave its range in long double.
+template <class T, class S, class Target>
+void run(Target target, std::vector<StreamingSoftmaxTask<S>> tasks, double scale) {
+  std::vector<StreamingSoftmaxTask<S>> tiled;
+  for (StreamingSoftmaxTask<S>& task : tasks) {
+    if (stays_in_range<T, S>(task, scale)) {
+      task.log2_scale = scale * std::numbers::log2e;
+      task.packed_bytes = kPackedBytes;
+      tiled.push_back(task);
+    } else {
+      run_in_wide_range(task, scale);
+    }
+  }
+  if (!tiled.empty()) target(tiled.data(), tiled.size());
 }
 
 template <class T, class Scalar, class Target>
 void attend(Target target, const View<Scalar>& q, const View<Scalar>& k, const View<Scalar>& v, double scale,
-            const Execution& execution, Output<Scalar>& output) {
+            const Execution& execution, Output<Scalar>& output, const problems::AttentionMask& mask,
+            std::span<double> log_sum_exp) {
   require(q.cols() == k.cols() && k.rows() == v.rows(), ErrorKind::parameter,
           "attention: Q is {} x {}, K {} x {}, V {} x {}; expected n x d, n_k x d, n_k x d_v", q.rows(), q.cols(),
           k.rows(), k.cols(), v.rows(), v.cols());
@@ -66,63 +90,90 @@ void attend(Target target, const View<Scalar>& q, const View<Scalar>& k, const V
           "attention: the output is {} x {}, expected {} x {}", output.rows(), output.cols(), q.rows(), v.cols());
   require(q.rows() == 0 || k.rows() > 0, ErrorKind::parameter, "attention: {} queries but no key: softmax over nothing",
           q.rows());
-  if (q.rows() == 0 || v.cols() == 0) return;
-  if (!stays_in_range<T, Scalar>(q, k, v, scale)) {
-    wide_range_softmax<Scalar>(q, k, v, scale, execution, output);
-    return;
+  const auto n = static_cast<std::size_t>(q.rows());
+  require(log_sum_exp.empty() || log_sum_exp.size() == n, ErrorKind::parameter,
+          "attention: room for {} log-sum-exps, expected 0 or {}", log_sum_exp.size(), n);
+  if (n == 0 || (v.cols() == 0 && log_sum_exp.empty())) return;
+  StreamingSoftmaxTask<Scalar> task{matrix_view<Scalar>(q),
+                                    matrix_view<Scalar>(k),
+                                    matrix_view<Scalar>(v),
+                                    output.data(),
+                                    static_cast<std::size_t>(output.outerStride()),
+                                    0.0,
+                                    0,
+                                    &execution,
+                                    mask,
+                                    log_sum_exp.empty() ? nullptr : log_sum_exp.data()};
+  problems::RowMajorMatrix<Scalar> no_values, no_output;
+  if (v.cols() == 0) {  // the kernel makes the sums of weights beside at least one column
+    no_values.setZero(v.rows(), 1);
+    no_output.setZero(q.rows(), 1);
+    task.v = matrix_view<Scalar>(no_values);
+    task.output = no_output.data();
+    task.output_stride = 1;
   }
-  const StreamingSoftmaxTask<Scalar> task{
-      view<Scalar>(q), view<Scalar>(k), view<Scalar>(v), output.data(), static_cast<std::size_t>(output.outerStride()),
-      scale * kLog2E,  kPackedBytes,    &execution};
-  target(task);
+  run<T, Scalar>(target, {task}, scale);
 }
 
 }  // namespace
 
+void run_streaming_softmax(const std::vector<StreamingSoftmaxTask<float>>& tasks, double scale) {
+  run<float, float>(HWY_DYNAMIC_DISPATCH(streaming_softmax_float), tasks, scale);
+}
+
+void run_streaming_softmax(const std::vector<StreamingSoftmaxTask<double>>& tasks, double scale) {
+  run<double, double>(HWY_DYNAMIC_DISPATCH(streaming_softmax_double), tasks, scale);
+}
+
 void streaming_softmax_into(const Eigen::Ref<const problems::MatrixF>& q, const Eigen::Ref<const problems::MatrixF>& k,
                             const Eigen::Ref<const problems::MatrixF>& v, float scale, const Execution& execution,
-                            Eigen::Ref<problems::MatrixF> output) {
+                            Eigen::Ref<problems::MatrixF> output, const problems::AttentionMask& mask,
+                            std::span<double> log_sum_exp) {
   attend<float, float>(HWY_DYNAMIC_DISPATCH(streaming_softmax_float), q, k, v, static_cast<double>(scale), execution,
-                       output);
+                       output, mask, log_sum_exp);
 }
 
 void streaming_softmax_into(const Eigen::Ref<const problems::MatrixD>& q, const Eigen::Ref<const problems::MatrixD>& k,
                             const Eigen::Ref<const problems::MatrixD>& v, double scale, const Execution& execution,
-                            Eigen::Ref<problems::MatrixD> output) {
-  attend<double, double>(HWY_DYNAMIC_DISPATCH(streaming_softmax_double), q, k, v, scale, execution, output);
+                            Eigen::Ref<problems::MatrixD> output, const problems::AttentionMask& mask,
+                            std::span<double> log_sum_exp) {
+  attend<double, double>(HWY_DYNAMIC_DISPATCH(streaming_softmax_double), q, k, v, scale, execution, output, mask,
+                         log_sum_exp);
 }
 
 void streaming_softmax_in_float32_into(const Eigen::Ref<const problems::MatrixD>& q,
                                        const Eigen::Ref<const problems::MatrixD>& k,
                                        const Eigen::Ref<const problems::MatrixD>& v, double scale,
-                                       const Execution& execution, Eigen::Ref<problems::MatrixD> output) {
-  attend<float, double>(HWY_DYNAMIC_DISPATCH(streaming_softmax_float_from_double), q, k, v, scale, execution, output);
+                                       const Execution& execution, Eigen::Ref<problems::MatrixD> output,
+                                       const problems::AttentionMask& mask, std::span<double> log_sum_exp) {
+  attend<float, double>(HWY_DYNAMIC_DISPATCH(streaming_softmax_float_from_double), q, k, v, scale, execution, output,
+                        mask, log_sum_exp);
 }
 
 problems::MatrixF streaming_softmax(const Eigen::Ref<const problems::MatrixF>& q,
                                     const Eigen::Ref<const problems::MatrixF>& k,
                                     const Eigen::Ref<const problems::MatrixF>& v, float scale,
-                                    const Execution& execution) {
+                                    const Execution& execution, const problems::AttentionMask& mask) {
   problems::MatrixF output(q.rows(), v.cols());
-  streaming_softmax_into(q, k, v, scale, execution, output);
+  streaming_softmax_into(q, k, v, scale, execution, output, mask);
   return output;
 }
 
 problems::MatrixD streaming_softmax(const Eigen::Ref<const problems::MatrixD>& q,
                                     const Eigen::Ref<const problems::MatrixD>& k,
                                     const Eigen::Ref<const problems::MatrixD>& v, double scale,
-                                    const Execution& execution) {
+                                    const Execution& execution, const problems::AttentionMask& mask) {
   problems::MatrixD output(q.rows(), v.cols());
-  streaming_softmax_into(q, k, v, scale, execution, output);
+  streaming_softmax_into(q, k, v, scale, execution, output, mask);
   return output;
 }
 
 problems::MatrixD streaming_softmax_in_float32(const Eigen::Ref<const problems::MatrixD>& q,
                                                const Eigen::Ref<const problems::MatrixD>& k,
                                                const Eigen::Ref<const problems::MatrixD>& v, double scale,
-                                               const Execution& execution) {
+                                               const Execution& execution, const problems::AttentionMask& mask) {
   problems::MatrixD output(q.rows(), v.cols());
-  streaming_softmax_in_float32_into(q, k, v, scale, execution, output);
+  streaming_softmax_in_float32_into(q, k, v, scale, execution, output, mask);
   return output;
 }
 

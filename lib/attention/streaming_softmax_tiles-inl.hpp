@@ -159,13 +159,14 @@ void pack_panel(const StreamingSoftmaxTask<S>& task, const ValuePanels& value_pa
   }
 }
 
-/// Packs the queries [first, first + count), scaled so that logits come out in base 2; missing queries are 0.
+/// Packs the queries [first, first + count) of one head, scaled so that logits come out in base 2; missing queries are 0.
 template <class T, class S>
-void pack_queries(const StreamingSoftmaxTask<S>& task, std::size_t first, std::size_t count, Scratch<T>& scratch) {
+void pack_queries(const StreamingSoftmaxTask<S>& task, std::size_t head, std::size_t first, std::size_t count,
+                  Scratch<T>& scratch) {
   const std::size_t d = task.q.cols;
   for (std::size_t i = 0; i < round_up(count, kRows); ++i) {
     T* HWY_RESTRICT q = scratch.q.data() + (i / kRows) * kRows * d + i % kRows;
-    const S* HWY_RESTRICT row = i < count ? task.q.row(first + i) : nullptr;
+    const S* HWY_RESTRICT row = i < count ? task.q_row(head, first + i) : nullptr;
     for (std::size_t c = 0; c < d; ++c) {
       q[c * kRows] = i < count ? static_cast<T>(static_cast<double>(row[c]) * task.log2_scale) : T{0};
     }

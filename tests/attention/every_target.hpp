@@ -1,4 +1,4 @@
-// A fixture that runs each test once per SIMD target of this machine, and calls kernels with poisoned outputs.
+// The ways to call the streaming kernel, random inputs, and calls with poisoned outputs.
 #pragma once
 
 #include "each_target.hpp"
@@ -19,17 +19,6 @@
 #include <vector>
 
 namespace subquad::test {
-
-/// Restricts the kernels to one SIMD target for the length of a test.
-class EveryTarget : public ::testing::TestWithParam<std::int64_t> {
- protected:
-  void SetUp() override { choose_target(GetParam()); }
-  void TearDown() override { choose_target(0); }
-};
-
-inline std::string target_name(const ::testing::TestParamInfo<std::int64_t>& info) {
-  return hwy::TargetName(info.param);
-}
 
 struct Shape {
   Eigen::Index n, n_k, d, d_v;

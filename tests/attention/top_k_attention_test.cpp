@@ -100,7 +100,8 @@ TEST(TopKAttention, CertificatesHoldAndAreNotIdle) {
 }
 
 TEST(TopKAttention, EqualLogitsAttainTheCertificate) {
-  // All logits equal: the mass outside is (n - k)/n, exactly tau. Values: the listed at one end, the others at the other.
+  // All logits equal: the mass outside is (n - k)/n, exactly tau. Values: the listed at one end, the others at the
+  // other.
   Attention::Instance x;
   x.q = MatrixD::Ones(1, 2);
   x.k = MatrixD::Ones(10, 2);

@@ -1,4 +1,5 @@
-// Brute-force neighbours: all scores in long double, sorted; the reference of searches, and an exact search for kernels.
+// Brute-force neighbours: all scores in long double, sorted; the reference of searches, and an exact search for
+// kernels.
 #pragma once
 
 #include <subquad/ann/neighbors.hpp>

@@ -1,9 +1,11 @@
 // Every instruction set that Highway finds on this machine, one after another, for tests of dispatched vector code.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <hwy/targets.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace subquad::test {
@@ -12,6 +14,17 @@ namespace subquad::test {
 inline void choose_target(std::int64_t target) {
   hwy::SetSupportedTargetsForTest(target);
   hwy::GetChosenTarget().DeInit();  // the next dispatched call looks again
+}
+
+/// Restricts the kernels to one SIMD target for the length of a test.
+class EveryTarget : public ::testing::TestWithParam<std::int64_t> {
+ protected:
+  void SetUp() override { choose_target(GetParam()); }
+  void TearDown() override { choose_target(0); }
+};
+
+inline std::string target_name(const ::testing::TestParamInfo<std::int64_t>& info) {
+  return hwy::TargetName(info.param);
 }
 
 /// `for (EachTarget target; target.next();) body` runs the body once per instruction set and restores the dispatch.

@@ -1,0 +1,31 @@
+// Wide range: long double as the arithmetic of inputs whose products leave the range of double.
+#pragma once
+
+#include <subquad/core/error.hpp>
+
+#include <limits>
+
+namespace subquad::attention {
+
+using Wide = long double;
+
+/// Throws Error(unsupported) unless products of four doubles stay inside the range of long double.
+inline void require_wide_range() {
+  require(std::numeric_limits<Wide>::max_exponent >= 4 * std::numeric_limits<double>::max_exponent,
+          ErrorKind::unsupported,
+          "attention: the logits may leave the range of the arithmetic, and long double is no wider here");
+}
+
+/// Rounds to the nearest number of a narrower type as IEEE 754 does: half a unit beyond its largest number and farther
+/// it is an infinity (the bare conversion is undefined in C++ there).
+template <class Scalar>
+Scalar rounded(Wide x) {
+  using Limits = std::numeric_limits<Scalar>;
+  constexpr Wide kMax = Limits::max();
+  constexpr Wide kOverflow = kMax + kMax * static_cast<Wide>(Limits::epsilon()) / 4;
+  if (x >= kOverflow) return Limits::infinity();
+  if (x <= -kOverflow) return -Limits::infinity();
+  return static_cast<Scalar>(x > kMax ? kMax : x < -kMax ? -kMax : x);
+}
+
+}  // namespace subquad::attention
