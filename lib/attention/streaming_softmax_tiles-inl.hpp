@@ -159,7 +159,8 @@ void pack_panel(const StreamingSoftmaxTask<S>& task, const ValuePanels& value_pa
   }
 }
 
-/// Packs the queries [first, first + count) of one head, scaled so that logits come out in base 2; missing queries are 0.
+/// Packs the queries [first, first + count) of one head, scaled so that logits come out in base 2; missing queries are
+/// 0.
 template <class T, class S>
 void pack_queries(const StreamingSoftmaxTask<S>& task, std::size_t head, std::size_t first, std::size_t count,
                   Scratch<T>& scratch) {
