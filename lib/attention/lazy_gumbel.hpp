@@ -1,11 +1,14 @@
-// Lazy Gumbel sampling: exact softmax samples from the k best keys and a few others (H25 Algorithm 1; Mussmann, Levy &
-// Ermon 2017).
+// Lazy Gumbel sampling: exact softmax samples from the k best keys and a few others (H25 Algorithm 1; MLE17).
 #pragma once
 
+#include <subquad/attention/unlisted_keys.hpp>
 #include <subquad/core/random.hpp>
+
+#include <boost/random/discrete_distribution.hpp>
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,7 +17,8 @@ namespace subquad::attention {
 /// How the maximum over the listed keys is drawn.
 enum class GumbelHead {
   each_key,  ///< one Gumbel variable a listed key, as the paper says: O(k) a sample
-  maximum    ///< their maximum at once: ln(sum e^z) + Gumbel, its place by an alias table: O(1) a sample, the same law
+  /// their maximum at once: ln(sum e^z) + Gumbel, and its place by an alias table: O(1) a sample, the same law
+  maximum
 };
 
 /// One sample and what it cost.
@@ -23,17 +27,37 @@ struct GumbelSample {
   std::uint64_t tail_draws = 0;  ///< m: unlisted keys whose logits were looked at
 };
 
-/// Sampler of one softmax row P(j) = e^{z_j}/sum e^{z}.
+/// Sampler of one softmax row, P(j) = e^{z_j}/sum e^z over n keys, k of them listed.
 ///
-/// Law   exactly P if every unlisted key has z <= (worst listed logit) + gap; E[m] <= (n - k) e^gap/k (H25.GUM)
+/// Law      exactly P if every unlisted key has z <= (worst listed logit) + gap (up to the rounding of doubles)
+/// Cost     of a draw: O(1) (or O(k): GumbelHead) and O(log k) and one logit for each of the m tail draws;
+///          E[m] <= (n - k) e^gap/k (H25.GUM)
+/// Threads  draw() is const: one sampler may serve several threads, each with its own Random
 class LazyGumbelSampler {
  public:
-  /// keys, logits: the k listed keys and their logits (any order; finite or -inf, not all -inf); num_keys = n >= k >=
-  /// 1; logit(j): the logit of an unlisted key. gap >= 0. Error(parameter) otherwise, and for NaN. O(k).
+  using Logit = std::function<double(std::uint32_t key)>;
+
+  /// keys, logits: the listed keys, distinct and below num_keys, in any order, and their logits (finite or -inf:
+  /// masked; not all -inf); `logit(j)`: the logit of an unlisted key, finite or -inf. num_keys >= k >= 1; gap >= 0,
+  /// finite. Throws Error(parameter) otherwise, NaN included. O(k log k).
   LazyGumbelSampler(std::span<const std::uint32_t> keys, std::span<const double> logits, std::uint64_t num_keys,
-                    std::function<double(std::uint32_t)> logit, double gap = 0.0,
-                    GumbelHead head = GumbelHead::maximum);
+                    Logit logit, double gap = 0.0, GumbelHead head = GumbelHead::maximum);
+
+  /// Draws one key. Throws Error(parameter) if an unlisted key's logit is NaN or +inf.
   GumbelSample draw(Random& random) const;
+
+ private:
+  double draw_head(Random& random, std::optional<std::uint32_t>& key) const;
+
+  std::vector<std::uint32_t> keys_;
+  std::vector<double> logits_;
+  UnlistedKeys unlisted_;
+  std::uint64_t num_keys_;
+  Logit logit_;
+  GumbelHead head_;
+  double tail_bound_;  // no unlisted logit is above
+  double log_sum_;     // ln of the listed weights' sum
+  boost::random::discrete_distribution<std::uint32_t, double> place_;
 };
 
 }  // namespace subquad::attention

@@ -36,7 +36,6 @@ class StreamingSoftmax {
     packed_.v = TileBuffer<T>(padded_range_ * (one_column_ ? 1 : value_columns_));
   }
 
-  std::size_t value_columns() const { return value_columns_; }
   std::size_t ranges() const { return (task_->k.rows - 1) / range_ + 1; }
   std::size_t packed_bytes() const { return (packed_.k.size() + packed_.v.size()) * sizeof(T); }
   std::size_t blocks_per_head() const { return (task_->q.rows - 1) / kQueryBlock + 1; }
@@ -61,13 +60,13 @@ class StreamingSoftmax {
   void pack(std::size_t panel) { pack_panel<T, S>(*task_, value_panels_, panel, packed_); }
 
   /// Processes one block of queries of one head; returns the number of its queries.
-  std::size_t process(std::size_t head, std::size_t block, ScratchPool<T>& pool) {
+  std::size_t process(std::size_t head, std::size_t block, ScratchPool<Scratch<T>>& pool) {
     const std::size_t begin = block * kQueryBlock;
     const std::size_t count = std::min(kQueryBlock, task_->q.rows - begin);
     // Under a causal mask the last query of the block sees the most.
     const std::size_t seen = task_->visible(begin + count - 1);
     if (seen <= packed_.first && !last_range()) return count;
-    std::unique_ptr<Scratch<T>> scratch = pool.take();
+    std::unique_ptr<Scratch<T>> scratch = pool.take(d_, value_columns_);
     const std::size_t rows = round_up(count, kRows);
     pack_queries<T, S>(*task_, head, begin, count, *scratch);
     restore(head, begin, count, rows, *scratch);
@@ -75,7 +74,8 @@ class StreamingSoftmax {
     for (std::size_t tile = 0; tile < end; tile += kKeyTile) {
       const std::size_t keys = std::min(kKeyTile, end - tile);
       const std::size_t padded_keys = round_up(keys, kPanel<T>);
-      logits(tile, padded_keys, rows, *scratch);
+      logit_block<T>(scratch->q.data(), packed_.k.data() + tile * d_, d_, 0, rows, padded_keys,
+                     scratch->weights.data());
       hide_padding(keys, padded_keys, rows, *scratch);
       hide_unseen(begin, count, tile, keys, *scratch);
       if (one_column_) {
@@ -100,22 +100,6 @@ class StreamingSoftmax {
   std::size_t keys_per_range() const {
     const std::size_t key_bytes = (d_ + value_columns_) * sizeof(T);
     return std::max(task_->packed_bytes / key_bytes / kKeyTile, std::size_t{1}) * kKeyTile;
-  }
-
-  /// weights: rows x padded_keys = q (rows x d) k^T. The panel is the outer loop: it stays in the first-level cache.
-  void logits(std::size_t tile, std::size_t padded_keys, std::size_t rows, Scratch<T>& scratch) const {
-    const std::size_t depth_blocks = std::max<std::size_t>((d_ + kDepthBlock - 1) / kDepthBlock, 1);
-    const std::size_t depth = (d_ + depth_blocks - 1) / depth_blocks;
-    for (std::size_t key = 0; key < padded_keys; key += kPanel<T>) {
-      const T* panel = packed_.k.data() + (tile + key) * d_;
-      for (std::size_t block = 0; block < depth_blocks; ++block) {
-        const std::size_t c = std::min(block * depth, d_);
-        for (std::size_t row = 0; row < rows; row += kRows) {
-          logit_tile<T>(scratch.q.data() + row * d_ + c * kRows, panel + c * kPanel<T>, std::min(depth, d_ - c),
-                        block > 0, scratch.weights.data() + row * kKeyTile + key);
-        }
-      }
-    }
   }
 
   /// Keys that exist only to fill the last panel get the logit -inf, hence the weight 0.
@@ -219,7 +203,7 @@ void run_streaming_softmax(const StreamingSoftmaxTask<S>* tasks, std::size_t cou
   heads.emplace_back(tasks[0]);
   const std::size_t at_once = std::clamp<std::size_t>(tasks->packed_bytes / (heads[0].packed_bytes() + 1), 1, count);
   while (heads.size() < at_once) heads.emplace_back(tasks[heads.size()]);
-  ScratchPool<T> pool(tasks->q.cols, heads[0].value_columns());
+  ScratchPool<Scratch<T>> pool;
   const std::size_t ranges = heads[0].ranges();
   const std::size_t blocks = heads[0].blocks_per_head();
   const std::size_t query_heads = tasks->query_heads;

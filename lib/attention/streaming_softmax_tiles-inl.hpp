@@ -13,6 +13,7 @@
 #endif
 
 #include "exp2-inl.hpp"
+#include "scratch_pool.hpp"
 #include "streaming_softmax_task.hpp"
 #include "tile_buffer.hpp"
 
@@ -23,9 +24,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
-#include <memory>
-#include <mutex>
-#include <utility>
 #include <vector>
 
 // Register tiles are arrays of vectors; the compiler keeps them in registers only once these loops are unrolled.
@@ -98,35 +96,6 @@ struct Scratch {
   TileBuffer<T> value_sum;   // [query][value column, padded]; lanes of partial sums if d_v = 1
   T running_max[kQueryBlock];
   T correction[kQueryBlock];
-};
-
-/// Hands out working memory: as many pieces as threads run at once, allocated once each.
-template <class T>
-class ScratchPool {
- public:
-  ScratchPool(std::size_t d, std::size_t value_columns) : d_(d), value_columns_(value_columns) {}
-
-  std::unique_ptr<Scratch<T>> take() {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!free_.empty()) {
-        auto scratch = std::move(free_.back());
-        free_.pop_back();
-        return scratch;
-      }
-    }
-    return std::make_unique<Scratch<T>>(d_, value_columns_);
-  }
-  void give_back(std::unique_ptr<Scratch<T>> scratch) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(std::move(scratch));
-  }
-
- private:
-  std::size_t d_;
-  std::size_t value_columns_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Scratch<T>>> free_;
 };
 
 /// Packs key panel `panel` of the range and its values.
@@ -203,6 +172,26 @@ HWY_NOINLINE void logit_tile(const T* HWY_RESTRICT q, const T* HWY_RESTRICT k, s
   for (std::size_t r = 0; r < kRows; ++r) {
     SUBQUAD_UNROLL
     for (std::size_t v = 0; v < kVectors; ++v) hn::Store(sum[r][v], d, s + r * kKeyTile + v * kLanes<T>);
+  }
+}
+
+/// Rows [first_row, rows) of s (row stride kKeyTile) = a b^T over `depth` coordinates, for `padded_keys` columns. The
+/// panel of b is the outer loop: it stays in the first-level cache.
+///   a: [register tile][depth][kRows], b: [panel][depth][kPanel]; first_row, rows: multiples of kRows
+template <class T>
+void logit_block(const T* a, const T* b, std::size_t depth, std::size_t first_row, std::size_t rows,
+                 std::size_t padded_keys, T* s) {
+  const std::size_t blocks = std::max<std::size_t>((depth + kDepthBlock - 1) / kDepthBlock, 1);
+  const std::size_t part = (depth + blocks - 1) / blocks;
+  for (std::size_t key = 0; key < padded_keys; key += kPanel<T>) {
+    const T* panel = b + key * depth;
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const std::size_t c = std::min(block * part, depth);
+      for (std::size_t row = first_row; row < rows; row += kRows) {
+        logit_tile<T>(a + row * depth + c * kRows, panel + c * kPanel<T>, std::min(part, depth - c), block > 0,
+                      s + row * kKeyTile + key);
+      }
+    }
   }
 }
 
