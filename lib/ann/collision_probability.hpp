@@ -8,21 +8,20 @@
 
 namespace subquad::ann {
 
-/// h(x) = floor((<a, x> + b)/W), a standard normal, b uniform in [0, W) (Datar, Immorlica, Indyk & Mirrokni 2004).
+/// h(x) = floor((<a, x> + b)/W), a standard normal, b uniform in [0, W) (Datar04).
 /// p(u) = 1 - 2 Phi(-W/u) - (2u/(sqrt(2 pi) W))(1 - exp(-W^2/2u^2)), p(0) = 1. width > 0, distance >= 0.
 double e2lsh_collision_probability(double distance, double width);
 
-/// h(x) = x_i, i uniform (Indyk & Motwani 1998). p = 1 - distance/dim, 0 <= distance <= dim, dim >= 1.
+/// h(x) = x_i, i uniform (IndykMotwani98). p = 1 - distance/dim, 0 <= distance <= dim, dim >= 1.
 double bit_sampling_collision_probability(double distance, std::uint64_t dim);
 
-/// h(x) = sign <a, x>, a standard normal (Charikar 2002). p = 1 - theta/pi. 0 <= distance <= 2.
+/// h(x) = sign <a, x>, a standard normal (Charikar02). p = 1 - theta/pi. 0 <= distance <= 2.
 double hyperplane_collision_probability(double distance);
 
-/// h(x) = the nearest of +-e_1..+-e_dim after a Gaussian rotation dim x dim (Andoni, Indyk, Laarhoven, Razenshteyn &
-/// Schmidt 2015). 0 <= distance <= 2, dim >= 1. Numerical integration, absolute error below 1e-7 (an estimate).
+/// h(x) = the nearest of +-e_1..+-e_dim after a Gaussian rotation dim x dim (AILRS15). 0 <= distance <= 2, dim >= 1. Numerical integration, absolute error below 1e-7 (an estimate).
 double cross_polytope_collision_probability(double distance, std::uint64_t dim);
 
-/// h(x) = the first g_i of `caps` standard normal vectors with <g_i, x> >= threshold (Andoni et al. 2014/2015); a point
+/// h(x) = the first g_i of `caps` standard normal vectors with <g_i, x> >= threshold (AILRS15); a point
 /// that no cap holds has a code of its own, shared by all such points. 0 <= distance <= 2, caps >= 1. Absolute error
 /// 1e-9 (an estimate).
 double spherical_cap_collision_probability(double distance, double threshold, std::uint64_t caps);

@@ -44,8 +44,9 @@ double largest_of_heads(const MatrixView<T>& first, std::size_t heads, std::size
   return largest;
 }
 
-/// True if no intermediate result of the tiled kernel in arithmetic T can overflow, and none that matters can underflow.
-/// Upper bounds from the largest entries, as in the forward kernel. Comparisons with NaN are false: not in range.
+/// True if no intermediate result of the tiled kernel in arithmetic T can overflow, and none that matters can
+/// underflow. Upper bounds from the largest entries, as in the forward kernel. Comparisons with NaN are false: not in
+/// range.
 template <class T>
 bool stays_in_range(const StreamingBackwardTask<T>& task) {
   const Wide limit = static_cast<Wide>(std::numeric_limits<T>::max()) / 8;

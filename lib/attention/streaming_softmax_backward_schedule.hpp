@@ -1,11 +1,11 @@
 // The order of work of the backward kernel: which tiles of (query block, key block) are computed at the same time.
 //
-// A tile adds to the gradients of its queries and to those of its keys. So the tiles are computed in steps: no two tiles
-// of a step share a query block or a key block, and between two steps all threads wait. Every gradient then receives its
-// terms in an order that depends on the shapes alone, and needs no lock and no copy a thread.
+// A tile adds to the gradients of its queries and to those of its keys. So the tiles are computed in steps: no two
+// tiles of a step share a query block or a key block, and between two steps all threads wait. Every gradient then
+// receives its terms in an order that depends on the shapes alone, and needs no lock and no copy a thread.
 //
-// With few blocks on one side (the short one) a step would have few tiles. Then the long side is cut into parts, and the
-// short side has one accumulator a part, added up at the end in the order of the parts.
+// With few blocks on one side (the short one) a step would have few tiles. Then the long side is cut into parts, and
+// the short side has one accumulator a part, added up at the end in the order of the parts.
 #pragma once
 
 #include <algorithm>
