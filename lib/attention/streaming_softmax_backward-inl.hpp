@@ -11,8 +11,9 @@
 #define SUBQUAD_ATTENTION_STREAMING_SOFTMAX_BACKWARD_INL_HPP_
 #endif
 
-#include "streaming_softmax_backward_schedule.hpp"
 #include "streaming_softmax_backward_tiles-inl.hpp"
+
+#include <subquad/attention/streaming_softmax_backward_schedule.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace subquad::attention::HWY_NAMESPACE {

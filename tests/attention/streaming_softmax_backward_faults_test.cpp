@@ -1,8 +1,8 @@
 // The backward kernel at the ends of the number range, its schedule, and faults that its tests must catch.
-#include "../../lib/attention/streaming_softmax_backward_schedule.hpp"
 #include "backward_support.hpp"
 
 #include <subquad/attention/streaming_softmax.hpp>
+#include <subquad/attention/streaming_softmax_backward_schedule.hpp>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
