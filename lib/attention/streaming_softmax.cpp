@@ -51,30 +51,24 @@ bool stays_in_range(const StreamingSoftmaxTask<S>& task, double scale) {
          query * key * static_cast<Wide>(task.q.cols) <= limit && value * static_cast<Wide>(task.k.rows) <= limit;
 }
 
-template <class S>
-void run_in_wide_range(const StreamingSoftmaxTask<S>& task, double scale) {
-  for (std::size_t head = 0; head < task.query_heads; ++head) {
-    const StridedMap<S> output(task.output_row(head, 0), static_cast<Eigen::Index>(task.q.rows),
-                               static_cast<Eigen::Index>(task.v.cols),
-                               Eigen::OuterStride<>(static_cast<Eigen::Index>(task.output_stride)));
-    wide_range_softmax<S>(as_eigen(head_view(task.q, head, task.q_head_stride)), as_eigen(task.k), as_eigen(task.v),
-                          scale, *task.execution, output, task.mask,
-                          task.log_sum_exp == nullptr ? nullptr : task.log_sum_exp + head * task.q.rows);
-  }
-}
-
 /// Runs the tasks in the tiled kernel, and those that could leave its range in long double.
 template <class T, class S, class Target>
-void run(Target target, std::vector<StreamingSoftmaxTask<S>> tasks, double scale) {
+void run(Target target, const std::vector<StreamingSoftmaxTask<S>>& tasks, double scale) {
+  if (tasks.empty()) return;
+  std::vector<char> fits(tasks.size());
+  Execution quiet = *tasks.front().execution;
+  quiet.progress = nullptr;
+  parallel_for(quiet, tasks.size(), 1,
+               [&](std::uint64_t t, std::uint64_t) { fits[t] = stays_in_range<T, S>(tasks[t], scale); });
   std::vector<StreamingSoftmaxTask<S>> tiled;
-  for (StreamingSoftmaxTask<S>& task : tasks) {
-    if (stays_in_range<T, S>(task, scale)) {
-      task.log2_scale = scale * std::numbers::log2e;
-      task.packed_bytes = kPackedBytes;
-      tiled.push_back(task);
-    } else {
-      run_in_wide_range(task, scale);
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    if (!fits[t]) {
+      wide_range_softmax<S>(tasks[t], scale);
+      continue;
     }
+    tiled.push_back(tasks[t]);
+    tiled.back().log2_scale = scale * std::numbers::log2e;
+    tiled.back().packed_bytes = kPackedBytes;
   }
   if (!tiled.empty()) target(tiled.data(), tiled.size());
 }

@@ -84,26 +84,38 @@ void clear_gradients(const StreamingBackwardTask<T>& task) {
   clear<T>(task.grad_v, task.v.rows, task.v.cols);
 }
 
+template <class T>
+void require_finite_log_sums(const StreamingBackwardTask<T>& task) {
+  const std::size_t count = task.query_heads * task.q.rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    require(std::isfinite(task.log_sum_exp[i]), ErrorKind::parameter,
+            "attention gradients: log-sum-exp {} of head {} is {}, but all logits are finite", i % task.q.rows,
+            i / task.q.rows, task.log_sum_exp[i]);
+  }
+}
+
 /// Runs the tasks in the tiled kernel, and those that could leave its range in long double.
 template <class T, class Target>
 void run(Target target, const std::vector<StreamingBackwardTask<T>>& tasks) {
+  if (tasks.empty()) return;
+  enum class Way : char { nothing, tiled, wide };
+  std::vector<Way> ways(tasks.size());
+  Execution quiet = *tasks.front().execution;
+  quiet.progress = nullptr;
+  parallel_for(quiet, tasks.size(), 1, [&](std::uint64_t t, std::uint64_t) {
+    const StreamingBackwardTask<T>& task = tasks[t];
+    clear_gradients(task);
+    ways[t] = task.query_heads == 0 || task.q.rows == 0 || task.v.cols == 0 ? Way::nothing
+              : stays_in_range(task)                                        ? Way::tiled
+                                                                            : Way::wide;
+    if (ways[t] == Way::tiled) require_finite_log_sums(task);
+  });
   std::vector<StreamingBackwardTask<T>> tiled;
-  for (StreamingBackwardTask<T> task : tasks) {
-    if (task.q.rows == 0 || task.v.cols == 0) {
-      clear_gradients(task);
-    } else if (stays_in_range(task)) {
-      const std::size_t count = task.query_heads * task.q.rows;
-      for (std::size_t i = 0; i < count; ++i) {
-        require(std::isfinite(task.log_sum_exp[i]), ErrorKind::parameter,
-                "attention gradients: log-sum-exp {} of head {} is {}, but all logits are finite", i % task.q.rows,
-                i / task.q.rows, task.log_sum_exp[i]);
-      }
-      clear_gradients(task);
-      task.packed_bytes = kPackedBytes;
-      tiled.push_back(task);
-    } else {
-      wide_range_backward<T>(task);
-    }
+  for (std::size_t t = 0; t < tasks.size(); ++t) {
+    if (ways[t] == Way::wide) wide_range_backward<T>(tasks[t]);
+    if (ways[t] != Way::tiled) continue;
+    tiled.push_back(tasks[t]);
+    tiled.back().packed_bytes = kPackedBytes;
   }
   if (!tiled.empty()) target(tiled.data(), tiled.size());
 }

@@ -3,7 +3,9 @@
 
 #include <subquad/core/error.hpp>
 
+#include <cstddef>
 #include <limits>
+#include <vector>
 
 namespace subquad::attention {
 
@@ -26,6 +28,26 @@ Scalar rounded(Wide x) {
   if (x >= kOverflow) return Limits::infinity();
   if (x <= -kOverflow) return -Limits::infinity();
   return static_cast<Scalar>(x > kMax ? kMax : x < -kMax ? -kMax : x);
+}
+
+/// <x, y>, added in order.
+template <class Scalar>
+Wide wide_dot(const Scalar* x, const Scalar* y, std::size_t size) {
+  Wide sum = 0;
+  for (std::size_t c = 0; c < size; ++c) sum += static_cast<Wide>(x[c]) * static_cast<Wide>(y[c]);
+  return sum;
+}
+
+/// sums += factor x.
+template <class Scalar>
+void add_multiple(Wide factor, const Scalar* x, std::vector<Wide>& sums) {
+  for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += factor * static_cast<Wide>(x[c]);
+}
+
+/// out = factor sums, rounded.
+template <class Scalar>
+void store_multiple(const std::vector<Wide>& sums, Wide factor, Scalar* out) {
+  for (std::size_t c = 0; c < sums.size(); ++c) out[c] = rounded<Scalar>(sums[c] * factor);
 }
 
 }  // namespace subquad::attention

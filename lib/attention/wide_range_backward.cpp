@@ -16,30 +16,6 @@ struct RowState {
   Wide mean = 0;
 };
 
-Wide to_wide(float x) {
-  return static_cast<Wide>(x);
-}
-Wide to_wide(double x) {
-  return static_cast<Wide>(x);
-}
-
-template <class Scalar>
-Wide dot(const Scalar* x, const Scalar* y, std::size_t size) {
-  Wide sum = 0;
-  for (std::size_t c = 0; c < size; ++c) sum += to_wide(x[c]) * to_wide(y[c]);
-  return sum;
-}
-
-template <class Scalar>
-void add_multiple(Wide factor, const Scalar* x, std::vector<Wide>& sums) {
-  for (std::size_t c = 0; c < sums.size(); ++c) sums[c] += factor * to_wide(x[c]);
-}
-
-template <class Scalar>
-void store(const std::vector<Wide>& sums, Wide factor, Scalar* out) {
-  for (std::size_t c = 0; c < sums.size(); ++c) out[c] = rounded<Scalar>(sums[c] * factor);
-}
-
 template <class Scalar>
 class WideRangeBackward {
  public:
@@ -62,7 +38,7 @@ class WideRangeBackward {
     for (std::size_t j = 0; j < seen; ++j) {
       add_multiple(weight_of(row, head, i, j) * (product(head, i, j) - row.mean), task_.k.row(j), sums);
     }
-    store(sums, scale_, task_.grad_q_row(head, i));
+    store_multiple(sums, scale_, task_.grad_q_row(head, i));
   }
 
   /// The gradients of one key and its value, from the states of all queries that see it.
@@ -77,16 +53,16 @@ class WideRangeBackward {
         add_multiple(weight * (product(head, i, j) - row.mean), task_.q_row(head, i), key_sums);
       }
     }
-    store(key_sums, scale_, task_.grad_k.data + j * task_.grad_k.row_stride);
-    store(value_sums, Wide{1}, task_.grad_v.data + j * task_.grad_v.row_stride);
+    store_multiple(key_sums, scale_, task_.grad_k.data + j * task_.grad_k.row_stride);
+    store_multiple(value_sums, Wide{1}, task_.grad_v.data + j * task_.grad_v.row_stride);
   }
 
  private:
   Wide logit(std::size_t head, std::size_t i, std::size_t j) const {
-    return dot(task_.q_row(head, i), task_.k.row(j), task_.q.cols) * scale_;
+    return wide_dot(task_.q_row(head, i), task_.k.row(j), task_.q.cols) * scale_;
   }
   Wide product(std::size_t head, std::size_t i, std::size_t j) const {
-    return dot(task_.upstream_row(head, i), task_.v.row(j), task_.v.cols);
+    return wide_dot(task_.upstream_row(head, i), task_.v.row(j), task_.v.cols);
   }
   Wide weight_of(const RowState& row, std::size_t head, std::size_t i, std::size_t j) const {
     return std::exp(logit(head, i, j) - row.largest) / row.weight_sum;

@@ -7,51 +7,44 @@
 #include <vector>
 
 namespace subquad::attention {
+namespace {
+
+/// One query of one head; `values` has room for d_v numbers.
+template <class Scalar>
+void attend(const StreamingSoftmaxTask<Scalar>& task, Wide scale, std::size_t head, std::size_t i,
+            std::vector<Wide>& values) {
+  const Scalar* q = task.q_row(head, i);
+  const auto logit = [&](std::size_t j) { return wide_dot(q, task.k.row(j), task.q.cols) * scale; };
+  const std::size_t seen = task.visible(i);
+  Wide largest = logit(0);
+  for (std::size_t j = 1; j < seen; ++j) largest = std::max(largest, logit(j));
+  std::fill(values.begin(), values.end(), Wide{0});
+  Wide weight_sum = 0;
+  for (std::size_t j = 0; j < seen; ++j) {
+    const Wide weight = std::exp(logit(j) - largest);
+    weight_sum += weight;
+    add_multiple(weight, task.v.row(j), values);
+  }
+  store_multiple(values, 1 / weight_sum, task.output_row(head, i));
+  if (task.log_sum_exp != nullptr) {
+    task.log_sum_exp[head * task.q.rows + i] = rounded<double>(largest + std::log(weight_sum));
+  }
+}
+
+}  // namespace
 
 template <class Scalar>
-void wide_range_softmax(const Eigen::Ref<const problems::RowMajorMatrix<Scalar>>& q,
-                        const Eigen::Ref<const problems::RowMajorMatrix<Scalar>>& k,
-                        const Eigen::Ref<const problems::RowMajorMatrix<Scalar>>& v, double scale,
-                        const Execution& execution, Eigen::Ref<problems::RowMajorMatrix<Scalar>> output,
-                        const problems::AttentionMask& mask, double* log_sum_exp) {
+void wide_range_softmax(const StreamingSoftmaxTask<Scalar>& task, double scale) {
   require_wide_range();
-  const auto logit = [&](Eigen::Index i, Eigen::Index j) {
-    Wide sum = 0;
-    for (Eigen::Index c = 0; c < q.cols(); ++c) sum += static_cast<Wide>(q(i, c)) * static_cast<Wide>(k(j, c));
-    return sum * static_cast<Wide>(scale);
-  };
-  const ProgressScope progress(execution, "exact attention, wide range", static_cast<std::uint64_t>(q.rows()));
-  parallel_for(execution, static_cast<std::uint64_t>(q.rows()), 1, [&](std::uint64_t begin, std::uint64_t end) {
-    std::vector<Wide> values(static_cast<std::size_t>(v.cols()));
-    for (auto i = static_cast<Eigen::Index>(begin); i < static_cast<Eigen::Index>(end); ++i) {
-      const auto seen =
-          static_cast<Eigen::Index>(mask.visible(static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(k.rows())));
-      Wide largest = logit(i, 0);
-      for (Eigen::Index j = 1; j < seen; ++j) largest = std::max(largest, logit(i, j));
-      std::fill(values.begin(), values.end(), Wide{0});
-      Wide weight_sum = 0;
-      for (Eigen::Index j = 0; j < seen; ++j) {
-        const Wide weight = std::exp(logit(i, j) - largest);
-        weight_sum += weight;
-        for (Eigen::Index c = 0; c < v.cols(); ++c) {
-          values[static_cast<std::size_t>(c)] += weight * static_cast<Wide>(v(j, c));
-        }
-      }
-      if (log_sum_exp != nullptr) log_sum_exp[i] = rounded<double>(largest + std::log(weight_sum));
-      for (Eigen::Index c = 0; c < v.cols(); ++c) {
-        output(i, c) = rounded<Scalar>(values[static_cast<std::size_t>(c)] / weight_sum);
-      }
-    }
+  const std::size_t n = task.q.rows;
+  const ProgressScope progress(*task.execution, "exact attention, wide range", task.query_heads * n);
+  parallel_for(*task.execution, task.query_heads * n, 1, [&](std::uint64_t row, std::uint64_t) {
+    std::vector<Wide> values(task.v.cols);
+    attend(task, static_cast<Wide>(scale), row / n, row % n, values);
   });
 }
 
-template void wide_range_softmax<float>(const Eigen::Ref<const problems::MatrixF>&,
-                                        const Eigen::Ref<const problems::MatrixF>&,
-                                        const Eigen::Ref<const problems::MatrixF>&, double, const Execution&,
-                                        Eigen::Ref<problems::MatrixF>, const problems::AttentionMask&, double*);
-template void wide_range_softmax<double>(const Eigen::Ref<const problems::MatrixD>&,
-                                         const Eigen::Ref<const problems::MatrixD>&,
-                                         const Eigen::Ref<const problems::MatrixD>&, double, const Execution&,
-                                         Eigen::Ref<problems::MatrixD>, const problems::AttentionMask&, double*);
+template void wide_range_softmax<float>(const StreamingSoftmaxTask<float>&, double);
+template void wide_range_softmax<double>(const StreamingSoftmaxTask<double>&, double);
 
 }  // namespace subquad::attention
