@@ -18,7 +18,8 @@ double bit_sampling_collision_probability(double distance, std::uint64_t dim);
 /// h(x) = sign <a, x>, a standard normal (Charikar02). p = 1 - theta/pi. 0 <= distance <= 2.
 double hyperplane_collision_probability(double distance);
 
-/// h(x) = the nearest of +-e_1..+-e_dim after a Gaussian rotation dim x dim (AILRS15). 0 <= distance <= 2, dim >= 1. Numerical integration, absolute error below 1e-7 (an estimate).
+/// h(x) = the nearest of +-e_1..+-e_dim after a Gaussian rotation dim x dim (AILRS15). 0 <= distance <= 2, dim >= 1.
+/// Numerical integration, absolute error below 1e-7 (an estimate).
 double cross_polytope_collision_probability(double distance, std::uint64_t dim);
 
 /// h(x) = the first g_i of `caps` standard normal vectors with <g_i, x> >= threshold (AILRS15); a point
