@@ -140,7 +140,7 @@ struct Check {
     Tally tally;
     for (int bits = kFirstPrecisionBits; bits <= options.max_precision_bits && !open.columns.empty(); bits *= 2) {
       execution.check_stop();
-      const std::vector<Interval> truths = attention_row(instance, open.row, open.columns, bits);
+      const std::vector<Interval> truths = attention_row(instance, open.row, open.columns, bits, options.mask);
       PendingRow still_open{.row = open.row, .columns = {}, .truths = {}};
       for (std::size_t c = 0; c < truths.size(); ++c) {
         const std::uint64_t column = open.columns[c];
@@ -170,7 +170,8 @@ struct Check {
     const std::uint64_t column = finding.column;
     for (int bits = kFirstPrecisionBits; bits <= options.max_precision_bits; bits *= 2) {
       if (std::nextafter(finding.truth.low, kInfinity) >= finding.truth.high) return;
-      const EntryEnclosure truth = outward(attention_row(instance, finding.row, {&column, 1}, bits).front());
+      const EntryEnclosure truth =
+          outward(attention_row(instance, finding.row, {&column, 1}, bits, options.mask).front());
       finding.truth = {std::max(finding.truth.low, truth.low), std::min(finding.truth.high, truth.high)};
     }
   }
@@ -207,7 +208,7 @@ AttentionOutputReport verify_attention_output(const Instance& instance, const pr
   Tally total;
   if (!rows.empty() && instance.v.cols() > 0) {
     const Check check{instance, output, tolerance, options};
-    const SoftmaxEnclosure enclosure(instance);
+    const SoftmaxEnclosure enclosure(instance, {}, options.mask);
     constexpr std::uint64_t kBlock = SoftmaxEnclosure::kRowBlock;
     const std::size_t blocks = (rows.size() - 1) / kBlock + 1;
     std::vector<Tally> tallies(blocks);
@@ -252,7 +253,8 @@ AttentionOutputReport verify_attention_output(const Instance& instance, const pr
   return report;
 }
 
-std::vector<EntryEnclosure> enclose_attention_row(const Instance& instance, std::uint64_t row, int precision_bits) {
+std::vector<EntryEnclosure> enclose_attention_row(const Instance& instance, std::uint64_t row, int precision_bits,
+                                                  const problems::AttentionMask& mask) {
   problems::validate(instance);
   const auto num_rows = static_cast<std::uint64_t>(instance.q.rows());
   require(row < num_rows, ErrorKind::parameter, "attention output: row {} asked for, but there are {} rows", row,
@@ -262,7 +264,8 @@ std::vector<EntryEnclosure> enclose_attention_row(const Instance& instance, std:
   std::vector<std::uint64_t> columns(static_cast<std::size_t>(instance.v.cols()));
   std::iota(columns.begin(), columns.end(), std::uint64_t{0});
   std::vector<EntryEnclosure> result;
-  for (const Interval& entry : attention_row(instance, row, columns, precision_bits)) result.push_back(outward(entry));
+  for (const Interval& entry : attention_row(instance, row, columns, precision_bits, mask))
+    result.push_back(outward(entry));
   return result;
 }
 

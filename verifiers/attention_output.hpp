@@ -8,6 +8,7 @@
 #include <subquad/core/execution.hpp>
 #include <subquad/core/verdict.hpp>
 #include <subquad/problems/attention.hpp>
+#include <subquad/problems/attention_mask.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,7 @@ struct AttentionOutputOptions {
   std::optional<std::vector<std::uint64_t>> rows;
   int max_precision_bits = 4096;    ///< MPFR gives up (undecided) beyond this
   std::uint64_t max_reported = 16;  ///< at most so many refuted entries are listed
+  problems::AttentionMask mask{};   ///< row i is softmax over the first mask.visible(i, n_k) keys; default: all keys
 };
 
 /// One entry that was proved wrong, or that could not be decided.
@@ -48,7 +50,7 @@ struct AttentionOutputReport {
   std::vector<AttentionOutputFinding> findings;
 };
 
-/// Decides |output(i,j) - Att(i,j)| <= tolerance for each entry of the chosen rows.
+/// Decides |output(i,j) - Att(i,j)| <= tolerance for each entry of the chosen rows; Att under options.mask.
 ///
 /// Shapes   instance as problems::Attention, output: n x d_v
 /// Returns  certified iff every entry is proved within; refuted iff some entry is proved outside (NaN and
@@ -62,8 +64,9 @@ AttentionOutputReport verify_attention_output(const problems::Attention::Instanc
                                               const AttentionOutputOptions& options = {},
                                               const Execution& execution = {});
 
-/// Encloses one row of the exact output in MPFR interval arithmetic at the given precision. O(n_k (d + d_v)).
+/// Encloses one row of the exact output, under a mask, in MPFR interval arithmetic at the given precision.
+/// O(n_k (d + d_v)).
 std::vector<EntryEnclosure> enclose_attention_row(const problems::Attention::Instance& instance, std::uint64_t row,
-                                                  int precision_bits = 128);
+                                                  int precision_bits = 128, const problems::AttentionMask& mask = {});
 
 }  // namespace subquad::verifiers

@@ -7,12 +7,14 @@ namespace subquad::verifiers {
 using exact::Interval;
 
 std::vector<Interval> attention_row(const problems::Attention::Instance& instance, std::uint64_t row,
-                                    std::span<const std::uint64_t> columns, int precision_bits) {
+                                    std::span<const std::uint64_t> columns, int precision_bits,
+                                    const problems::AttentionMask& mask) {
   const auto i = static_cast<Eigen::Index>(row);
+  const auto seen = static_cast<Eigen::Index>(mask.visible(row, static_cast<std::uint64_t>(instance.k.rows())));
   const Interval scale = Interval::from_double(instance.scale, precision_bits);
   std::vector<Interval> weights;
-  weights.reserve(static_cast<std::size_t>(instance.k.rows()));
-  for (Eigen::Index j = 0; j < instance.k.rows(); ++j) {
+  weights.reserve(static_cast<std::size_t>(seen));
+  for (Eigen::Index j = 0; j < seen; ++j) {
     Interval logit(precision_bits);
     for (Eigen::Index t = 0; t < instance.q.cols(); ++t) {
       if (instance.q(i, t) != 0.0 && instance.k(j, t) != 0.0) logit.add_product(instance.q(i, t), instance.k(j, t));
@@ -32,7 +34,7 @@ std::vector<Interval> attention_row(const problems::Attention::Instance& instanc
   }
   std::vector<Interval> result;
   for (const std::uint64_t column : columns) {
-    const auto values = instance.v.col(static_cast<Eigen::Index>(column));
+    const auto values = instance.v.col(static_cast<Eigen::Index>(column)).head(seen);
     // An output is a mean of the column. This also makes a single key and equal values exact.
     const Interval range = Interval::between(values.minCoeff(), values.maxCoeff(), precision_bits);
     Interval numerator(precision_bits);

@@ -3,6 +3,7 @@
 
 #include <subquad/exact/interval.hpp>
 #include <subquad/problems/attention.hpp>
+#include <subquad/problems/attention_mask.hpp>
 
 #include <cstdint>
 #include <span>
@@ -10,10 +11,12 @@
 
 namespace subquad::verifiers {
 
-/// Encloses the entries (row, c), c in columns, of softmax(scale * q k^T) v, at the given precision. The instance must
+/// Encloses the entries (row, c), c in columns, of softmax(scale * q k^T) v over the keys that the row's query sees, at
+/// the given precision. The instance must
 /// be valid with at least one key. O(n_k (d + columns.size())) interval operations. Proof:
 /// docs/proofs/attention_output.md
 std::vector<exact::Interval> attention_row(const problems::Attention::Instance& instance, std::uint64_t row,
-                                           std::span<const std::uint64_t> columns, int precision_bits);
+                                           std::span<const std::uint64_t> columns, int precision_bits,
+                                           const problems::AttentionMask& mask = {});
 
 }  // namespace subquad::verifiers

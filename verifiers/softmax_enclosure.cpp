@@ -28,9 +28,11 @@ void require_ieee_arithmetic() {
           "attention verifier: double arithmetic must round to nearest and keep subnormals (no flush-to-zero)");
 }
 
-SoftmaxEnclosure::SoftmaxEnclosure(const problems::Attention::Instance& instance, const BoundFactors& factors)
+SoftmaxEnclosure::SoftmaxEnclosure(const problems::Attention::Instance& instance, const BoundFactors& factors,
+                                   const problems::AttentionMask& mask)
     : instance_(instance),
       factors_(factors),
+      mask_(mask),
       logit_scale_(instance.scale * std::numbers::log2e),
       largest_key_norm_bound_(0.0),
       sums_(instance.k, instance.v) {
@@ -61,7 +63,7 @@ double SoftmaxEnclosure::relative_weight_error(double query_norm_bound) const {
          kEvaluationSlack;
 }
 
-// Steps 2 to 4 of the theorem.
+// Steps 2 to 4 of the theorem. Under a mask, n_k and the range of the whole column are upper bounds of the row's own.
 EntryEnclosure SoftmaxEnclosure::entry(const Column& column, double weight_error, double numerator,
                                        double denominator) const {
   const EntryEnclosure range{column.lowest, column.highest};
@@ -98,8 +100,12 @@ void SoftmaxEnclosure::enclose(std::span<const std::uint64_t> rows, EntryEnclosu
     if (weight_error[r] == kInfinity) continue;  // the row's query stays 0: its sums are not used
     for (std::size_t t = 0; t < dim; ++t) queries[r * dim + t] = q[t] * logit_scale_;
   }
+  std::vector<std::size_t> visible(rows.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    visible[r] = static_cast<std::size_t>(mask_.visible(rows[r], static_cast<std::uint64_t>(instance_.k.rows())));
+  }
   std::vector<double> sums(rows.size() * (1 + width));
-  sums_.evaluate(queries.data(), rows.size(), sums.data());
+  sums_.evaluate(queries.data(), rows.size(), sums.data(), visible.data());
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const double* row_sums = sums.data() + r * (1 + width);
     for (std::size_t c = 0; c < width; ++c) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <subquad/problems/attention.hpp>
+#include <subquad/problems/attention_mask.hpp>
 #include <subquad/verifiers/attention_output.hpp>
 #include <subquad/verifiers/weighted_sums.hpp>
 
@@ -31,7 +32,9 @@ class SoftmaxEnclosure {
   static constexpr std::size_t kRowBlock = WeightedSums::kQueryBlock;
 
   /// The instance must be valid (problems::validate), have at least one key, and outlive this object.
-  explicit SoftmaxEnclosure(const problems::Attention::Instance& instance, const BoundFactors& factors = {});
+  /// With a mask, row i is softmax over the first mask.visible(i, n_k) keys.
+  explicit SoftmaxEnclosure(const problems::Attention::Instance& instance, const BoundFactors& factors = {},
+                            const problems::AttentionMask& mask = {});
 
   /// enclosures: rows.size() x d_v, row-major; at most kRowBlock rows. Every enclosure holds the exact value. Where the
   /// bound says nothing (overflow, astronomical logits) it is the range of the column of v, which always holds it.
@@ -49,6 +52,7 @@ class SoftmaxEnclosure {
 
   const problems::Attention::Instance& instance_;
   BoundFactors factors_;
+  problems::AttentionMask mask_;
   std::vector<Column> columns_;
   double logit_scale_;  ///< fl(scale * log2 e): base-2 logits
   double largest_key_norm_bound_;

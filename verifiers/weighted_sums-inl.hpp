@@ -171,7 +171,7 @@ HWY_INLINE double rescaling(double old_shift, double new_shift) {
 
 void weighted_sums(const WeightedSumsTask& task) {
   const std::size_t panel = panel_keys();
-  for (std::size_t begin = 0; begin < task.padded_keys; begin += task.block_keys) {
+  for (std::size_t begin = 0; begin < task.seen_keys; begin += task.block_keys) {
     const std::size_t keys = HWY_MIN(task.block_keys, task.padded_keys - begin);
     // A panel stays in the first cache while all queries of the block pass over it.
     for (std::size_t j = 0; j < keys; j += panel) {
@@ -182,7 +182,7 @@ void weighted_sums(const WeightedSumsTask& task) {
     }
     for (std::size_t row = 0; row < task.queries; ++row) {
       double* logits = task.logits + row * task.block_keys;
-      for (std::size_t j = task.num_keys; j < begin + keys; ++j) logits[j - begin] = kAbsentLogit;
+      for (std::size_t j = HWY_MAX(task.visible[row], begin); j < begin + keys; ++j) logits[j - begin] = kAbsentLogit;
       const double old_shift = task.shift[row];
       task.shift[row] = weights_of_row(logits, keys, old_shift);
       const double factor = rescaling(old_shift, task.shift[row]);

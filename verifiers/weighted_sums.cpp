@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <new>
+#include <vector>
 
 // This file is included again by foreach_target.h, once per instruction set.
 // clang-format off
@@ -83,9 +84,11 @@ std::uint64_t WeightedSums::summation_depth() const {
   return packed_->block_keys + (packed_->padded_keys - 1) / packed_->block_keys + 1;
 }
 
-void WeightedSums::evaluate(const double* queries, std::size_t count, double* sums) const {
+void WeightedSums::evaluate(const double* queries, std::size_t count, double* sums, const std::size_t* visible) const {
   const Packed& p = *packed_;
   const std::size_t padded = rounded_up(count, kQueryTile);
+  std::vector<std::size_t> seen(padded, visible == nullptr ? p.num_keys : 1);
+  if (visible != nullptr) std::copy_n(visible, count, seen.begin());
   const Buffer query = zeros(padded * p.dim);
   const Buffer logits = zeros(padded * p.block_keys);
   const Buffer shift = zeros(padded);
@@ -101,7 +104,8 @@ void WeightedSums::evaluate(const double* queries, std::size_t count, double* su
     .sums = padded_sums.get(),
     .queries = padded,
     .dim = p.dim,
-    .num_keys = p.num_keys,
+    .visible = seen.data(),
+    .seen_keys = padded == 0 ? 0 : *std::max_element(seen.begin(), seen.end()),
     .padded_keys = p.padded_keys,
     .block_keys = p.block_keys,
     .columns = p.columns});

@@ -52,7 +52,9 @@ class WeightedSums {
 
   /// queries: count x d, sums: count x (1 + d_v): the sum of weights, then one weighted sum per column. Both row-major.
   /// count <= kQueryBlock. Each computed logit must be at most kLargestLogit in absolute value.
-  void evaluate(const double* queries, std::size_t count, double* sums) const;
+  /// visible: count numbers, or null for all keys: only the first visible[r] keys count for query r, 1 <= visible[r] <=
+  /// n_k. The weights of the others are 0, so all promises hold for the sums over the first visible[r] keys.
+  void evaluate(const double* queries, std::size_t count, double* sums, const std::size_t* visible = nullptr) const;
 
   /// Name of the instruction set in use ("AVX3", "SSE2", ..).
   static const char* target();
