@@ -1,7 +1,7 @@
-# Optional features: SUBQUAD_CUDA, SUBQUAD_MPI, SUBQUAD_HDF5 = AUTO | ON | OFF, resolved here, once, to SUBQUAD_HAVE_*.
+# Optional features: SUBQUAD_CUDA, SUBQUAD_MPI, SUBQUAD_HDF5, SUBQUAD_FAISS = AUTO | ON | OFF, resolved here, once, to SUBQUAD_HAVE_*.
 #
 # AUTO is true for if(), so nothing else may test the option itself; everything tests SUBQUAD_HAVE_CUDA and so on.
-# ON without the tool is an error of the configuration, never a silent OFF. No room uses a feature yet.
+# ON without the tool is an error of the configuration, never a silent OFF. lib/ann uses FAISS; no room uses the others yet.
 function(subquad_feature name help)
   set(SUBQUAD_${name} AUTO CACHE STRING "${help} (AUTO, ON or OFF)")
   set_property(CACHE SUBQUAD_${name} PROPERTY STRINGS AUTO ON OFF)
@@ -55,6 +55,19 @@ function(subquad_look_for_HDF5 have missing)
   set(${missing} "the HDF5 headers or library were not found (./dev setup options installs them)" PARENT_SCOPE)
 endfunction()
 
+function(subquad_look_for_FAISS have missing)
+  find_path(SUBQUAD_FAISS_INCLUDE faiss/IndexIVFFlat.h)
+  find_library(SUBQUAD_FAISS_LIBRARY faiss)
+  mark_as_advanced(SUBQUAD_FAISS_INCLUDE SUBQUAD_FAISS_LIBRARY)
+  set(found FALSE)
+  if(SUBQUAD_FAISS_INCLUDE AND SUBQUAD_FAISS_LIBRARY)
+    set(found TRUE)
+  endif()
+  set(${have} ${found} PARENT_SCOPE)
+  set(${missing} "the FAISS headers or library were not found (./dev setup options installs them)" PARENT_SCOPE)
+endfunction()
+
 subquad_feature(CUDA "Kernels for NVIDIA GPUs")
 subquad_feature(MPI "Executors over MPI ranks")
 subquad_feature(HDF5 "HDF5 files")
+subquad_feature(FAISS "FAISS as an approximate index")
