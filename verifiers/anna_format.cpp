@@ -11,8 +11,8 @@
 namespace subquad::verifiers {
 namespace {
 
-constexpr std::string_view kUsage = "p anna-weights QUERIES KEYS R C TABLES zero|strict LINES";
-constexpr std::int64_t kMostRows = std::int64_t{1} << 32;
+constexpr std::string_view kUsage = "p anna-weights QUERIES KEYS METRIC R C TABLES zero|strict LINES";
+constexpr std::int64_t kMost = std::int64_t{1} << 62;
 
 std::uint64_t parse_whole(const RecordReader& reader, std::string_view word, const char* what, std::int64_t least,
                           std::int64_t most) {
@@ -31,52 +31,85 @@ double parse_number(const RecordReader& reader, std::string_view word, const cha
   return *value;
 }
 
+AnnaMetric parse_metric(const RecordReader& reader, std::string_view word) {
+  for (const AnnaMetric metric : {AnnaMetric::euclidean, AnnaMetric::angular, AnnaMetric::hamming}) {
+    if (word == to_string(metric)) return metric;
+  }
+  reader.fail("metric {}, expected euclidean, angular or hamming", quoted(word));
+}
+
+bool before(const AnnaEntry& a, const AnnaEntry& b) {
+  return a.query < b.query || (a.query == b.query && a.key < b.key);
+}
+
 }  // namespace
+
+std::vector<AnnaRow> AnnaWeights::rows() const {
+  std::vector<AnnaRow> result(num_queries);
+  for (const AnnaEntry& entry : entries) result[entry.query].emplace_back(entry.key, entry.count);
+  return result;
+}
+
+AnnaWeights make_anna_weights(std::uint64_t num_keys, const AnnaClaim& claim, const std::vector<AnnaRow>& rows) {
+  AnnaWeights weights{rows.size(), num_keys, claim, {}};
+  for (std::uint64_t i = 0; i < rows.size(); ++i) {
+    for (const auto& [key, count] : rows[i]) {
+      const AnnaEntry entry{i, key, count};
+      require(key < num_keys && (weights.entries.empty() || before(weights.entries.back(), entry)),
+              ErrorKind::parameter, "anna weights: row {} has key {}, expected ascending keys below {}", i, key,
+              num_keys);
+      weights.entries.push_back(entry);
+    }
+  }
+  return weights;
+}
 
 AnnaWeights read_anna_weights(std::istream& in, const std::string& name) {
   RecordReader reader(in, name);
   const auto header = read_record_header(reader, "anna-weights", kUsage);
-  if (header.size() != 9) reader.fail("header with {} words, expected '{}'", header.size(), kUsage);
+  if (header.size() != 10) reader.fail("header with {} words, expected '{}'", header.size(), kUsage);
   AnnaWeights weights;
-  const std::uint64_t queries = parse_whole(reader, header[2], "queries", 0, kMostRows);
-  weights.num_keys = parse_whole(reader, header[3], "keys", 0, kMostRows);
-  weights.claim.radius = parse_number(reader, header[4], "radius r", 0);
-  weights.claim.ratio = parse_number(reader, header[5], "ratio c", 1);
-  weights.claim.tables = parse_whole(reader, header[6], "tables", 1, kMostRows);
-  if (header[7] != "zero" && header[7] != "strict") {
-    reader.fail("convention {}, expected zero or strict", quoted(header[7]));
+  weights.num_queries = parse_whole(reader, header[2], "queries", 0, kMost);
+  weights.num_keys = parse_whole(reader, header[3], "keys", 0, kMost);
+  weights.claim.metric = parse_metric(reader, header[4]);
+  weights.claim.radius = parse_number(reader, header[5], "radius r", 0);
+  weights.claim.ratio = parse_number(reader, header[6], "ratio c", 1);
+  weights.claim.tables = parse_whole(reader, header[7], "tables", 1, kMost);
+  if (header[8] != "zero" && header[8] != "strict") {
+    reader.fail("convention {}, expected zero or strict", quoted(header[8]));
   }
-  weights.claim.strict = header[7] == "strict";
-  const std::uint64_t lines = parse_whole(reader, header[8], "lines", 0, std::int64_t{1} << 62);
+  weights.claim.strict = header[8] == "strict";
+  const std::uint64_t lines = parse_whole(reader, header[9], "lines", 0, kMost);
+  if (lines > 0 && (weights.num_queries == 0 || weights.num_keys == 0)) {
+    reader.fail("{} lines, expected 0: there are no pairs", lines);
+  }
   for (std::uint64_t line = 0; line < lines; ++line) {
-    reader.need("'QUERY KEY COUNT'");
+    reader.need(fmt::format("'QUERY KEY COUNT', line {} of {}", line + 1, lines));
     const auto words = reader.words();
     if (words.size() != 3) reader.fail("{}, expected 'QUERY KEY COUNT'", quoted(reader.line()));
-    if (queries == 0 || weights.num_keys == 0) reader.fail("a count, expected none: there are no pairs");
-    const std::uint64_t row = parse_whole(reader, words[0], "query", 0, static_cast<std::int64_t>(queries) - 1);
-    const std::uint64_t key = parse_whole(reader, words[1], "key", 0, static_cast<std::int64_t>(weights.num_keys) - 1);
-    const std::uint64_t count = parse_whole(reader, words[2], "count", 1, std::int64_t{1} << 62);
-    if (row + 1 < weights.rows.size() ||
-        (row + 1 == weights.rows.size() && !weights.rows.back().empty() && weights.rows.back().back().first >= key)) {
+    AnnaEntry entry;
+    entry.query = parse_whole(reader, words[0], "query", 0, static_cast<std::int64_t>(weights.num_queries) - 1);
+    entry.key = parse_whole(reader, words[1], "key", 0, static_cast<std::int64_t>(weights.num_keys) - 1);
+    entry.count = parse_whole(reader, words[2], "count", 1, kMost);
+    if (!weights.entries.empty() && !before(weights.entries.back(), entry)) {
       reader.fail("{}, expected pairs in ascending order", quoted(reader.line()));
     }
-    weights.rows.resize(row + 1);
-    weights.rows[row].emplace_back(key, count);
+    weights.entries.push_back(entry);
   }
   reader.expect_end(fmt::format("{} counts", lines));
-  weights.rows.resize(queries);
   return weights;
 }
 
 void write_anna_weights(std::ostream& out, const AnnaWeights& weights, const Provenance& provenance) {
   write_comment_lines(out, provenance);
-  std::uint64_t lines = 0;
-  for (const AnnaRow& row : weights.rows) lines += row.size();
-  out << fmt::format("p anna-weights {} {} {} {} {} {} {}\n", weights.rows.size(), weights.num_keys,
-                     weights.claim.radius, weights.claim.ratio, weights.claim.tables,
-                     weights.claim.strict ? "strict" : "zero", lines);
-  for (std::size_t i = 0; i < weights.rows.size(); ++i) {
-    for (const auto& [key, count] : weights.rows[i]) out << i << ' ' << key << ' ' << count << '\n';
+  const AnnaClaim& claim = weights.claim;
+  out << fmt::format("p anna-weights {} {} {} {} {} {} {} {}\n", weights.num_queries, weights.num_keys,
+                     to_string(claim.metric), claim.radius, claim.ratio, claim.tables, claim.strict ? "strict" : "zero",
+                     weights.entries.size());
+  for (const AnnaEntry& entry : weights.entries) {
+    require(entry.count <= static_cast<std::uint64_t>(kMost), ErrorKind::parameter,
+            "anna weights: count {}, expected at most 2^62", entry.count);
+    out << entry.query << ' ' << entry.key << ' ' << entry.count << '\n';
   }
 }
 

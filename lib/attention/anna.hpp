@@ -41,8 +41,8 @@ struct AnnaResult {
 /// Shapes    q: n x d, k: n_k x d, v: n_k x d_v, d = family.dim; finite; in the family's domain
 /// Order     S_iu, the sum of the values in query i's bucket of table u: from 0, keys ascending. Then S_i1 + .. + S_il
 ///           from 0, tables ascending, and one division. So both memories and any number of threads give the same bits
-/// Accuracy  each entry within gamma_(C+1) of sum_j C_ij |v_j|/C, C = sum_j C_ij, gamma_m = m u/(1 - m u), u = 2^-53,
-///           and half of the least denormal (verifiers::verify_weighted_means proves it for an output)
+/// Accuracy  each entry within gamma_(l + n_k) of sum_j C_ij |v_j|/sum_j C_ij, gamma_t = t u/(1 - t u), u = 2^-53, and
+///           2^-1075 (proved; verifiers::verify_anna_output checks it for an output)
 /// Threads   over points (hashing), buckets and queries
 /// Cost      O(l (n + n_k)(z h + d_v)) expected time, h the time of one function on one point. Memory: tables
 ///           O(l n_k (z + d_v)); linear O(n (z + d_v) + n_k), and 1024 z codes a thread each

@@ -1,25 +1,27 @@
-// ANNA verifier: right counts, a catalogue of wrong ones, distances at the very boundary, outputs, and the file format.
+// ANNA verifier: right counts, a catalogue of wrong ones, distances at the very boundary, the output check.
 #include "expect_error.hpp"
 
 #include <subquad/core/error.hpp>
 #include <subquad/core/random.hpp>
+#include <subquad/exact/rational.hpp>
 #include <subquad/verifiers/anna.hpp>
-#include <subquad/verifiers/anna_format.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
-#include <sstream>
+#include <string>
+#include <vector>
 
 namespace {
 
 using namespace subquad::verifiers;
 using subquad::ErrorKind;
 using subquad::Execution;
-using subquad::Provenance;
 using subquad::Random;
 using subquad::Verdict;
+using subquad::exact::from_double;
+using subquad::exact::Rational;
 using subquad::problems::MatrixD;
 using subquad::test::expect_error;
 
@@ -183,43 +185,109 @@ TEST(AnnaVerifier, OutputsAreTheWeightedMeans) {
   expect_error(ErrorKind::parameter, "expected 2 x 2", [&] { verify_anna_output(v, rows, 2, MatrixD::Zero(2, 1)); });
 }
 
-AnnaWeights read(const std::string& text) {
-  std::istringstream in(text);
-  return read_anna_weights(in, "w");
+TEST(AnnaVerifier, OutputsInTheDenormalRange) {
+  // (2^-1074 + 0)/2 is no double: both neighbours are right, the next one is not.
+  const double least = std::numeric_limits<double>::denorm_min();
+  MatrixD v(2, 1), output(1, 1);
+  v << least, 0;
+  for (const double found : {0.0, least, 2 * least, -least}) {
+    output << found;
+    EXPECT_EQ(verify_anna_output(v, {{{0, 1}, {1, 1}}}, 1, output).verdict,
+              found == 0 || found == least ? Verdict::certified : Verdict::refuted)
+        << found;
+  }
 }
 
-TEST(AnnaFormat, RoundTrip) {
-  AnnaWeights weights{5, {0.1, 3.0000000000000004, 7, true}, {{{0, 1}, {4, 9}}, {}, {{2, 3}}, {}}};
-  std::ostringstream out;
-  write_anna_weights(out, weights, Provenance{});
-  EXPECT_EQ(read(out.str()), weights);
-}
-
-TEST(AnnaFormat, MalformedFilesSayWhere) {
-  const auto refuse = [](const std::string& text, const char* part) {
-    expect_error(ErrorKind::input, part, [&] { read(text); });
+TEST(AnnaVerifier, OutputsAtTheEdgeOfTheAllowedRounding) {
+  // l + n_k = 4: the bound is 4u/(1 - 4u) times 1. One unit in the last place above 1 is 2u, below it is u.
+  const MatrixD v = MatrixD::Ones(3, 1);
+  const auto verdict = [&](double found) {
+    return verify_anna_output(v, {{{0, 1}, {2, 5}}}, 1, MatrixD::Constant(1, 1, found)).verdict;
   };
-  const std::string header = "p anna-weights 2 3 1 2 4 zero 2\n";
-  refuse("", "w:1:");
-  refuse("p ov 1 1 1\n", "anna-weights");
-  refuse("p anna-weights 2 3\n", "header with 4 words");
-  refuse("p anna-weights x 3 1 2 4 zero 0\n", "queries 'x'");
-  refuse("p anna-weights 99999999999 3 1 2 4 zero 0\n", "queries");
-  refuse("p anna-weights 2 3 -1 2 4 zero 0\n", "radius r '-1'");
-  refuse("p anna-weights 2 3 nan 2 4 zero 0\n", "radius r 'nan'");
-  refuse("p anna-weights 2 3 1 0.5 4 zero 0\n", "ratio c '0.5'");
-  refuse("p anna-weights 2 3 1 2 0 zero 0\n", "tables '0'");
-  refuse("p anna-weights 2 3 1 2 4 maybe 0\n", "zero or strict");
-  refuse("p anna-weights 0 3 1 2 4 zero 1\n0 0 1\n", "no pairs");
-  refuse(header + "0 1 1\n", "file ends");
-  refuse(header + "0 1 1\n1 0 1\n1 1 1\n", "2 counts");
-  refuse(header + "0 1\n0 2 1\n", "w:2:");
-  refuse(header + "2 1 1\n0 2 1\n", "query '2'");
-  refuse(header + "0 3 1\n0 2 1\n", "key '3'");
-  refuse(header + "0 1 0\n0 2 1\n", "count '0'");
-  refuse(header + "0 1 1\n0 1 1\n", "ascending");
-  refuse(header + "1 1 1\n0 2 1\n", "ascending");
-  refuse(header + "0 1 1\n0 2 1", "w:3:");
+  EXPECT_EQ(verdict(1 + 4 * 0x1p-53), Verdict::certified);
+  EXPECT_EQ(verdict(1 + 6 * 0x1p-53), Verdict::refuted);
+  EXPECT_EQ(verdict(1 - 4 * 0x1p-53), Verdict::certified);
+  EXPECT_EQ(verdict(1 - 5 * 0x1p-53), Verdict::refuted);
+  // Values whose sum overflows, and counts beyond 2^53, go to rationals.
+  const MatrixD huge = MatrixD::Constant(2, 1, 1e308);
+  EXPECT_EQ(verify_anna_output(huge, {{{0, 9}, {1, 9}}}, 9, MatrixD::Constant(1, 1, 1e308)).verdict,
+            Verdict::certified);
+  EXPECT_EQ(verify_anna_output(huge, {{{0, 9}, {1, 9}}}, 9, MatrixD::Constant(1, 1, 1.1e308)).verdict,
+            Verdict::refuted);
+  const std::uint64_t big = std::uint64_t{1} << 63;
+  EXPECT_EQ(verify_anna_output(v, {{{0, big}, {1, big + 1}}}, 1, MatrixD::Ones(1, 1)).verdict, Verdict::certified);
+}
+
+/// The only pair's class: "near", "middle" or "far", by the counts of the report.
+std::string place(const MatrixD& q, const MatrixD& k, double r, double c, AnnaMetric metric) {
+  const AnnaReport report = verify_anna(q, k, {r, c, 1, false, metric}, {{{0, 1}}});
+  return report.near_pairs == 1 ? "near" : report.false_pairs == 1 ? "far" : "middle";
+}
+
+TEST(AnnaVerifier, AngularDistancesAtTheBoundary) {
+  const auto below = [](double t) { return std::nextafter(t, 0); };
+  MatrixD x(1, 5), y(1, 5);
+  x << 1, 1, 0, 0, 0;
+  y << 0, 1, 1, 0, 0;  // 60 degrees: distance 1
+  for (const double scale : {1.0, 0x1p-900, 0x1p900}) {
+    EXPECT_EQ(place(x * scale, y, 1, 1, AnnaMetric::angular), "near");
+    EXPECT_EQ(place(x * scale, y, below(1), 1, AnnaMetric::angular), "far");
+    EXPECT_EQ(place(x, y * scale, 0.5, 2, AnnaMetric::angular), "middle");
+  }
+  x << 3, 0, 0, 0, 0;
+  y << -1, 7, 3, 2, 1;  // cos = -1/8: distance 3/2
+  EXPECT_EQ(place(x, y, 1.5, 1, AnnaMetric::angular), "near");
+  EXPECT_EQ(place(x, y, below(1.5), 1, AnnaMetric::angular), "far");
+  EXPECT_EQ(place(x, -x, 2, 1, AnnaMetric::angular), "near");
+  EXPECT_EQ(place(x, -x, below(2), 1, AnnaMetric::angular), "far");
+  EXPECT_EQ(place(y, 3 * y, 0, 1, AnnaMetric::angular), "near");
+  expect_error(ErrorKind::parameter, "row 0 of K is zero",
+               [&] { place(x, MatrixD::Zero(1, 5), 1, 1, AnnaMetric::angular); });
+}
+
+TEST(AnnaVerifier, HammingDistancesAtTheBoundary) {
+  MatrixD x(1, 4), y(1, 4);
+  x << 0, 1, 0, 1;
+  y << 1, 1, 0, 0;
+  EXPECT_EQ(place(x, y, 2, 1, AnnaMetric::hamming), "near");
+  EXPECT_EQ(place(x, y, std::nextafter(2, 0), 1, AnnaMetric::hamming), "far");
+  EXPECT_EQ(place(x, y, 1.5, 4.0 / 3, AnnaMetric::hamming), "far");  // 4/3 as a double is below 4/3
+  EXPECT_EQ(place(x, y, 1, 1e300, AnnaMetric::hamming), "middle");
+}
+
+TEST(AnnaVerifier, DistancesAgreeWithRationals) {
+  // Grids have many ties, and thresholds next to square roots of integers: doubles alone would decide some wrongly.
+  Random random(7);
+  std::uint64_t rational = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const auto d = static_cast<Eigen::Index>(1 + random.below(5));
+    MatrixD q(4, d), k(6, d);
+    for (Eigen::Index e = 0; e < q.size(); ++e) q.data()[e] = static_cast<double>(random.below(7)) * 0.1 - 0.3;
+    for (Eigen::Index e = 0; e < k.size(); ++e) k.data()[e] = static_cast<double>(random.below(7)) * 0.1 - 0.3;
+    const double r = std::sqrt(static_cast<double>(1 + random.below(20))) * 0.1;
+    const double c = 1 + static_cast<double>(random.below(3)) * 0.5;
+    const Rational near = from_double(r) * from_double(r);
+    const Rational far = near * from_double(c) * from_double(c);
+    std::uint64_t near_pairs = 0, far_pairs = 0;
+    for (Eigen::Index i = 0; i < 4; ++i) {
+      for (Eigen::Index j = 0; j < 6; ++j) {
+        Rational square = 0;
+        for (Eigen::Index t = 0; t < d; ++t) {
+          const Rational difference = from_double(q(i, t)) - from_double(k(j, t));
+          square += difference * difference;
+        }
+        near_pairs += square <= near ? 1 : 0;
+        far_pairs += square > far ? 1 : 0;
+      }
+    }
+    const AnnaRow all{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}};
+    const AnnaReport report = verify_anna(q, k, {r, c, 1, false}, {all, all, all, all});
+    EXPECT_EQ(report.near_pairs, near_pairs);
+    EXPECT_EQ(report.false_pairs, far_pairs);
+    rational += report.exact_distances;
+  }
+  EXPECT_GT(rational, 100u);
+  EXPECT_LT(rational, 300u * 24 / 2);
 }
 
 }  // namespace
