@@ -41,6 +41,7 @@ LIBRARIES = [
     ),
     ("CaDiCaL", r"cadical\.hpp|ccadical\.h", ("sat/cadical_*.cpp",), False),
     ("Highway", r"hwy/.*", ("*-inl.hpp", "beside -inl.hpp", "tests/*"), False),
+    ("FAISS", r"faiss/.*", ("lib/ann/faiss_*.cpp", "bench/*"), False),
     ("CLI11", r"CLI/.*", ("drivers/*", "tests/*"), False),
     ("nlohmann-json", r"nlohmann/.*", ("drivers/*", "tests/*"), False),
     ("xxHash", r"xxhash\.h", ("lib/core/digest.cpp",), False),
