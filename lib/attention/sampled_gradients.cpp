@@ -67,6 +67,47 @@ struct RowMoments {
   Eigen::RowVectorXd covariance() const { return gk - g * k; }
 };
 
+/// Adds coefficient * rows(i) to row `key` of the result for what `sample(i, entries)` lists of every query i: sampling
+/// in parallel, a chunk of queries at a time, then the sums in the order of queries, so that they do not depend on the
+/// threads.
+template <class Sample>
+void scatter(const MatrixD& rows, std::uint64_t entries_each, const Execution& execution, Sample&& sample,
+             MatrixD& result) {
+  const auto n = static_cast<std::uint64_t>(rows.rows());
+  const std::uint64_t chunk = std::clamp<std::uint64_t>((std::uint64_t{1} << 22) / (entries_each + 1), 16, 4096);
+  std::vector<std::vector<WeightedKey>> entries(std::min(chunk, n));
+  for (std::uint64_t first = 0; first < n; first += chunk) {
+    const std::uint64_t count = std::min(chunk, n - first);
+    parallel_for(execution, count, 16, [&](std::uint64_t begin, std::uint64_t end) {
+      for (std::uint64_t a = begin; a < end; ++a) {
+        entries[a].clear();
+        sample(first + a, entries[a]);
+      }
+    });
+    for (std::uint64_t a = 0; a < count; ++a) {
+      const auto row = rows.row(static_cast<Eigen::Index>(first + a));
+      for (const WeightedKey& entry : entries[a]) {
+        result.row(static_cast<Eigen::Index>(entry.key)) += entry.weight * row;
+      }
+    }
+  }
+}
+
+/// The listed keys and the up-weighted tail of a row with weights that add up to 1: an estimate of P_i.
+std::vector<WeightedKey> estimated_row(const SampledRow& row, std::uint64_t samples, Random& random) {
+  std::vector<WeightedKey> keys = row.upweighted(samples, random);
+  double sum = 0;
+  for (const WeightedKey& key : keys) sum += key.weight;
+  for (WeightedKey& key : keys) key.weight /= sum;
+  return keys;
+}
+
+/// Every key is listed, and the listed keys are all that is used.
+bool needs_no_sample(const Attention::Instance& instance, const ann::Neighbors& neighbors,
+                     const SampledGradientOptions& options) {
+  return options.upweighted && neighbors.k() == static_cast<std::uint64_t>(instance.k.rows());
+}
+
 }  // namespace
 
 std::uint64_t walk_samples(std::uint64_t num_keys, std::uint64_t value_dim, double epsilon, double delta) {
@@ -89,9 +130,32 @@ double query_gradient_error_bound(std::uint64_t samples, double scale, double g_
   return std::fabs(scale) * g_bound * key_bound * (3 * t + t * t);
 }
 
+namespace {
+
+MatrixD upweighted_value_gradient(const Attention::Instance& instance, const MatrixD& upstream,
+                                  const ann::Neighbors& neighbors, const SampledGradientOptions& options,
+                                  const Execution& execution) {
+  check(instance, upstream, neighbors, options, needs_no_sample(instance, neighbors, options) ? 1 : options.samples,
+        "sample");
+  MatrixD result = MatrixD::Zero(instance.k.rows(), upstream.cols());
+  const Random base = Random(options.seed).split("value gradient");
+  const ProgressScope progress(execution, "value gradient", static_cast<std::uint64_t>(instance.q.rows()));
+  scatter(
+      upstream, neighbors.k() + options.samples, execution,
+      [&](std::uint64_t i, std::vector<WeightedKey>& entries) {
+        Random random = base.split(i);
+        entries = estimated_row(SampledRow(instance, neighbors, i), options.samples, random);
+      },
+      result);
+  return result;
+}
+
+}  // namespace
+
 MatrixD sampled_value_gradient(const Attention::Instance& instance, const MatrixD& upstream,
                                const ann::Neighbors& neighbors, const SampledGradientOptions& options,
                                const Execution& execution) {
+  if (options.upweighted) return upweighted_value_gradient(instance, upstream, neighbors, options, execution);
   check(instance, upstream, neighbors, options, options.walks, "walk");
   const auto n = static_cast<std::size_t>(instance.q.rows());
   const auto n_k = static_cast<std::size_t>(instance.k.rows());
@@ -145,8 +209,8 @@ MatrixD sampled_value_gradient(const Attention::Instance& instance, const Matrix
 MatrixD sampled_query_gradient(const Attention::Instance& instance, const MatrixD& upstream,
                                const ann::Neighbors& neighbors, const SampledGradientOptions& options,
                                const Execution& execution) {
-  const bool nothing_unlisted = neighbors.k() == static_cast<std::uint64_t>(instance.k.rows()) && options.upweighted;
-  check(instance, upstream, neighbors, options, nothing_unlisted ? 1 : options.samples, "sample");
+  check(instance, upstream, neighbors, options, needs_no_sample(instance, neighbors, options) ? 1 : options.samples,
+        "sample");
   MatrixD result(instance.q.rows(), instance.q.cols());
   const Random base = Random(options.seed).split("query gradient");
   const auto n = static_cast<std::uint64_t>(instance.q.rows());
@@ -179,44 +243,33 @@ MatrixD sampled_query_gradient(const Attention::Instance& instance, const Matrix
 MatrixD sampled_key_gradient(const Attention::Instance& instance, const MatrixD& upstream,
                              const ann::Neighbors& neighbors, const SampledGradientOptions& options,
                              const Execution& execution) {
-  check(instance, upstream, neighbors, options, options.samples, "sample");
+  check(instance, upstream, neighbors, options, needs_no_sample(instance, neighbors, options) ? 1 : options.samples,
+        "sample");
   MatrixD result = MatrixD::Zero(instance.k.rows(), instance.k.cols());
   const Random base = Random(options.seed).split("key gradient");
-  const auto n = static_cast<std::uint64_t>(instance.q.rows());
-  const ProgressScope progress(execution, "key gradient", n);
-  // Sampling in parallel, a chunk of rows at a time; then the samples are added in the order of rows, so that the sums
-  // do not depend on the threads.
-  constexpr std::uint64_t kChunk = 4096;
-  std::vector<WeightedKey> samples;
-  for (std::uint64_t first = 0; first < n; first += kChunk) {
-    const std::uint64_t rows = std::min(kChunk, n - first);
-    samples.resize(rows * options.samples);
-    parallel_for(execution, rows, 16, [&](std::uint64_t begin, std::uint64_t end) {
-      for (std::uint64_t a = begin; a < end; ++a) {
-        const SampledRow row(instance, neighbors, first + a);
-        const LazyGumbelSampler sampler = row.sampler(options.gap);
-        Random random = base.split(first + a);
-        const auto upstream_row = upstream.row(static_cast<Eigen::Index>(first + a));
+  const ProgressScope progress(execution, "key gradient", static_cast<std::uint64_t>(instance.q.rows()));
+  scatter(
+      instance.q, neighbors.k() + options.samples, execution,
+      [&](std::uint64_t i, std::vector<WeightedKey>& entries) {
+        const SampledRow row(instance, neighbors, i);
+        Random random = base.split(i);
+        const auto upstream_row = upstream.row(static_cast<Eigen::Index>(i));
         const auto g = [&](std::uint32_t key) {
           return upstream_row.dot(instance.v.row(static_cast<Eigen::Index>(key)));
         };
         double mean = 0;
-        for (std::uint64_t t = 0; t < options.samples; ++t) mean += g(sampler.draw(random).key);
-        mean /= static_cast<double>(options.samples);
-        for (std::uint64_t t = 0; t < options.samples; ++t) {
-          const std::uint32_t key = sampler.draw(random).key;
-          samples[a * options.samples + t] = {key, (g(key) - mean) / static_cast<double>(options.samples)};
+        if (options.upweighted) {
+          entries = estimated_row(row, options.samples, random);
+          for (const WeightedKey& entry : entries) mean += entry.weight * g(entry.key);
+        } else {
+          const LazyGumbelSampler sampler = row.sampler(options.gap);
+          const double share = 1.0 / static_cast<double>(options.samples);
+          for (std::uint64_t t = 0; t < options.samples; ++t) mean += share * g(sampler.draw(random).key);
+          for (std::uint64_t t = 0; t < options.samples; ++t) entries.push_back({sampler.draw(random).key, share});
         }
-      }
-    });
-    for (std::uint64_t a = 0; a < rows; ++a) {
-      const auto query = instance.q.row(static_cast<Eigen::Index>(first + a));
-      for (std::uint64_t t = 0; t < options.samples; ++t) {
-        const WeightedKey& sample = samples[a * options.samples + t];
-        result.row(static_cast<Eigen::Index>(sample.key)) += instance.scale * sample.weight * query;
-      }
-    }
-  }
+        for (WeightedKey& entry : entries) entry.weight *= instance.scale * (g(entry.key) - mean);
+      },
+      result);
   return result;
 }
 

@@ -30,15 +30,19 @@ double query_gradient_error_bound(std::uint64_t samples, double scale, double g_
 struct SampledGradientOptions {
   std::uint64_t walks = 0;  ///< dV: for each sign and column, >= 1
   WalkSign sign = WalkSign::split;
-  std::uint64_t samples = 0;  ///< dQ, dK: for each row, >= 1; dQ from the up-weighted tail: l
-  bool upweighted = false;    ///< dQ from the listed keys and the up-weighted tail instead of samples of P_i
-  double gap = 0.0;           ///< of the neighbours: no unlisted logit is above the worst listed one + gap
+  std::uint64_t samples = 0;  ///< dQ, dK: for each row, >= 1; up-weighted: l, the unlisted keys of a row
+  /// Not samples of P_i but the listed keys with their weights, and `samples` uniform others weighted up (H25 Algorithm
+  /// 2 for dQ; the same for dV and dK is ours). Biased through the quotient, with far less variance where the listed
+  /// keys have mass.
+  bool upweighted = false;
+  double gap = 0.0;  ///< of the neighbours: no unlisted logit is above the worst listed one + gap
   std::uint64_t seed = 1;
 };
 
 /// Estimates dV (n_k x d_v) by one-step walks: start at row i with probability |y_i|/|y|_1, step to key l with P_il.
+/// Or, up-weighted, by the estimated rows of P.
 ///
-/// Accuracy  unbiased; walk_samples
+/// Accuracy  walks: unbiased; walk_samples
 /// Threads   over rows; the result does not depend on their number
 /// Cost      2 walks d_v draws; 2 n_k d_v counters
 /// Errors    Error(parameter): shapes, an upstream that is not finite, walks = 0; masked or empty neighbours;
@@ -58,7 +62,8 @@ problems::MatrixD sampled_query_gradient(const problems::Attention::Instance& in
 
 /// Estimates dK (n_k x d): `samples` keys of each row carry the gradient, and `samples` others estimate O_i.
 ///
-/// Accuracy  unbiased, because the two sets are independent (H25.DK); with one set it would be biased by 1 - 1/samples
+/// Accuracy  unbiased, because the two sets are independent (H25.DK); with one set it would be biased by 1 - 1/samples.
+///           Up-weighted: one set for both
 /// Cost      2 n samples draws; 16 bytes a sample of 4096 rows
 /// Errors    as above, samples = 0
 problems::MatrixD sampled_key_gradient(const problems::Attention::Instance& instance, const problems::MatrixD& upstream,

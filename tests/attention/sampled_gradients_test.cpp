@@ -154,6 +154,22 @@ TEST(SampledGradients, KeyGradientIsUnbiased) {
   EXPECT_FALSE(unbiased(biased, p.exact.k, range, 30'000));
 }
 
+TEST(SampledGradients, UpweightedGradientsAreExactWithAllKeysListedAndGoodWithSome) {
+  const Problem p = make(9, 50, 200, 40);
+  SampledGradientOptions options;
+  options.upweighted = true;
+  const Neighbors all = brute_force_neighbors(p.x.q, p.x.k, 200);
+  EXPECT_LE(gradient_quality(sampled_value_gradient(p.x, p.upstream, all, options), p.exact.v).relative_l2, 1e-13);
+  EXPECT_LE(gradient_quality(sampled_query_gradient(p.x, p.upstream, all, options), p.exact.q).relative_l2, 1e-13);
+  EXPECT_LE(gradient_quality(sampled_key_gradient(p.x, p.upstream, all, options), p.exact.k).relative_l2, 1e-13);
+  for (const auto& [samples, least] : {std::pair{40, 0.7}, std::pair{4000, 0.98}}) {
+    options.samples = static_cast<std::uint64_t>(samples);
+    EXPECT_GT(gradient_quality(sampled_value_gradient(p.x, p.upstream, p.neighbors, options), p.exact.v).cosine, least);
+    EXPECT_GT(gradient_quality(sampled_query_gradient(p.x, p.upstream, p.neighbors, options), p.exact.q).cosine, least);
+    EXPECT_GT(gradient_quality(sampled_key_gradient(p.x, p.upstream, p.neighbors, options), p.exact.k).cosine, least);
+  }
+}
+
 TEST(SampledGradients, DependOnTheSeedOnly) {
   const Problem p = make(7, 70, 40, 6);
   SampledGradientOptions options;
