@@ -1,6 +1,7 @@
 // subquad attend: one kernel on npy matrices, with its plan, its error certificate, its time.
 #include "attention_arrays.hpp"
 #include "attention_verification.hpp"
+#include "causal_option.hpp"
 #include "exit_status.hpp"
 #include "instance_reading.hpp"
 #include "kernel_choice.hpp"
@@ -35,6 +36,7 @@ struct AttendOptions {
   std::optional<double> tolerance, scale, entry_bound;
   std::uint64_t max_rank = 20'000;
   bool verify = false;
+  CausalOption causal;
 };
 
 std::optional<LowRankArithmetic> low_rank_arithmetic(const std::string& kernel) {
@@ -100,6 +102,7 @@ void add_options(VerbCommand& command, AttendOptions& options) {
   app.add_option("--entry-bound", options.entry_bound,
                  "low-rank: plan for all inputs with entries in [-B, B], not for these data");
   app.add_option("--max-rank", options.max_rank, "low-rank: refuse beyond this rank")->capture_default_str();
+  options.causal.add_to(app);
   app.add_flag("--verify", options.verify, "Prove or refute that every entry is within eps_a (quadratic time)");
 }
 
@@ -151,6 +154,9 @@ int run_attend(const Invocation& invocation) {
           "attend: expected --tolerance T with {}", arithmetic ? options.kernel : "--verify");
   require(!options.entry_bound || arithmetic, ErrorKind::parameter, "--entry-bound is for the low-rank kernels only");
   const attention::Kernel kernel = choose_kernel(options.kernel);
+  const problems::AttentionMask mask = options.causal.mask();
+  require(!mask.causal || kernel.run_masked, ErrorKind::parameter,
+          "--causal: the kernel {} has no masks; exact and exact-f32 have", kernel.name);
 
   const Attention::Instance instance = read_input(options, command);
   Json report = {{"schema", "subquad.attend/1"},
@@ -160,6 +166,7 @@ int run_attend(const Invocation& invocation) {
                  {"sizes", sizes_json(Attention::size(instance))},
                  {"scale", instance.scale},
                  {"dry_run", command.shared.dry_run}};
+  if (mask.causal) report["causal_offset"] = mask.offset;
   const Execution execution = command.execution();
   std::optional<LowRankPlan> plan;
   if (arithmetic) {
@@ -185,7 +192,7 @@ int run_attend(const Invocation& invocation) {
     report["error_bound"] = result.error_bound;
     command.note("ran in {:.3g} s: error <= {:.4g} certain for this output", watch.seconds(), result.error_bound);
   } else {
-    output = kernel.run(instance, execution).output;
+    output = (mask.causal ? kernel.run_masked(instance, mask, execution) : kernel.run(instance, execution)).output;
     command.note("ran in {:.3g} s", watch.seconds());
   }
   report["seconds"] = watch.seconds();
@@ -194,7 +201,7 @@ int run_attend(const Invocation& invocation) {
   int status = kDone;
   if (options.verify) {
     const AttentionVerification verification =
-        verify_attention_output(instance, output, *options.tolerance, command.shared.force, execution);
+        verify_attention_output(instance, output, *options.tolerance, command.shared.force, execution, mask);
     status = exit_status(verification.report.verdict);
     command.note("{}: {}", to_string(verification.report.verdict), verification.report.reason);
     report["verification"] = {{"verdict", to_string(verification.report.verdict)},

@@ -21,9 +21,12 @@ using problems::Attention;
 }  // namespace
 
 AttentionVerification verify_attention_output(const Attention::Instance& instance, const problems::MatrixD& output,
-                                              double tolerance, bool force, const Execution& execution) {
+                                              double tolerance, bool force, const Execution& execution,
+                                              const problems::AttentionMask& mask) {
   check_resources("verifying the output", reference_solver_need(Attention::kId, Attention::size(instance)), force);
-  const auto found = verifiers::verify_attention_output(instance, output, tolerance, {}, execution);
+  verifiers::AttentionOutputOptions options;
+  options.mask = mask;
+  const auto found = verifiers::verify_attention_output(instance, output, tolerance, options, execution);
   AttentionVerification result;
   result.report.verdict = found.verdict;
   result.evidence = {{"tolerance", tolerance},
@@ -33,6 +36,7 @@ AttentionVerification verify_attention_output(const Attention::Instance& instanc
                      {"entries_by_mpfr", found.entries_by_mpfr},
                      {"largest_error_bound", number_json(found.largest_error_bound)},
                      {"findings", Json::array()}};
+  if (mask.causal) result.evidence["causal_offset"] = mask.offset;
   for (const auto& finding : found.findings)
     result.evidence["findings"].push_back({{"row", finding.row},
                                            {"column", finding.column},
@@ -70,7 +74,7 @@ AttentionVerification verify_attention_answer(const std::vector<std::string>& fi
   require(options.tolerance || tolerance > 0, ErrorKind::unsupported,
           "{}: eps_a = e^({}) is below every double; give --tolerance", files[0], matrices.log_tolerance);
   return verify_attention_output(matrices, std::any_cast<const Attention::Answer&>(answer.value).output, tolerance,
-                                 options.force, command.execution());
+                                 options.force, command.execution(), options.mask);
 }
 
 AttentionVerification verify_attention_arrays(const std::vector<std::string>& files,
@@ -78,7 +82,8 @@ AttentionVerification verify_attention_arrays(const std::vector<std::string>& fi
   require(options.tolerance.has_value(), ErrorKind::parameter, "verify attention Q K V OUT: expected --tolerance T");
   const Attention::Instance instance = read_attention_arrays(files[0], files[1], files[2], options.scale);
   const problems::MatrixD output = read_array(files[3], io::NpyVector::as_column);
-  return verify_attention_output(instance, output, *options.tolerance, options.force, command.execution());
+  return verify_attention_output(instance, output, *options.tolerance, options.force, command.execution(),
+                                 options.mask);
 }
 
 }  // namespace subquad::drivers

@@ -6,6 +6,7 @@
 #include <subquad/core/execution.hpp>
 #include <subquad/core/verdict.hpp>
 #include <subquad/problems/attention.hpp>
+#include <subquad/problems/attention_mask.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -19,6 +20,7 @@ struct AttentionVerificationOptions {
   std::optional<double> tolerance;  ///< >= 0; nothing: the instance's eps_a
   std::optional<double> scale;      ///< arrays only; nothing: 1/d
   bool force = false;               ///< beyond the resource guard
+  problems::AttentionMask mask{};   ///< row i is compared with softmax over the keys that it sees
 };
 
 struct AttentionVerification {
@@ -30,7 +32,7 @@ struct AttentionVerification {
 /// Errors  Error(resource) beyond the resource guard unless `force`; those of verifiers::verify_attention_output
 AttentionVerification verify_attention_output(const problems::Attention::Instance& instance,
                                               const problems::MatrixD& output, double tolerance, bool force,
-                                              const Execution& execution);
+                                              const Execution& execution, const problems::AttentionMask& mask = {});
 
 /// Verifies files {INSTANCE.attention, ANSWER}. Throws Error(input) for malformed files or an answer to another
 /// instance, Error(unsupported) if eps_a underflows (the paper's parameters) and no tolerance is given.

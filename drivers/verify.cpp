@@ -1,6 +1,7 @@
 // subquad verify: the independent verifiers, for answers from anywhere.
 #include "answer_verification.hpp"
 #include "attention_verification.hpp"
+#include "causal_option.hpp"
 #include "exit_status.hpp"
 #include "exp_verification.hpp"
 #include "instance_reading.hpp"
@@ -70,7 +71,7 @@ int run_verify(const Invocation& invocation) {
       {{"verify KIND INSTANCE ANSWER                        cnf, ov, p-ov, gap-ann, ann, attention",
         "  Models, ov, gap-ann and attention have verifiers that share no code with any solver or kernel. cnf",
         "  'UNSATISFIABLE', p-ov and ann are decided by brute force from the problem's definition.",
-        "verify attention Q.npy K.npy V.npy OUT.npy --tolerance T [--scale S]",
+        "verify attention Q.npy K.npy V.npy OUT.npy --tolerance T [--scale S] [--causal [--causal-offset N]]",
         "  Q: n x d, K: n_k x d, V: n_k x d_v, OUT: n x d_v, float32 or float64; OUT is compared with softmax(S Q K^T) "
         "V",
         "  entry by entry: certified iff every entry is proved to be within T, refuted iff one is proved not to be.",
@@ -89,7 +90,11 @@ int run_verify(const Invocation& invocation) {
                   "attention: allowed error a entry (default for .attention: its eps_a)")
       ->check(CLI::Range(0.0, 1e300));
   command.app.add_option("--scale", attention.scale, "attention from .npy: factor of the logits (default 1/d)");
+  CausalOption causal;
+  causal.add_to(command.app);
   if (!command.parse()) return kDone;
+  attention.mask = causal.mask();
+  require(!causal.given() || kind == problems::Attention::kId, ErrorKind::parameter, "--causal is for attention only");
 
   if (kind == kExpPolynomial) return verify_exp_polynomial_file(files, attention, command);
   const auto& problem = reductions::problem(kind);

@@ -12,14 +12,24 @@ namespace {
 
 using problems::Attention;
 
-Attention::Answer run_exact(const Attention::Instance& instance, const Execution& execution) {
+Attention::Answer run_exact_masked(const Attention::Instance& instance, const problems::AttentionMask& mask,
+                                   const Execution& execution) {
   problems::validate(instance);
-  return {streaming_softmax(instance.q, instance.k, instance.v, instance.scale, execution), {}};
+  return {streaming_softmax(instance.q, instance.k, instance.v, instance.scale, execution, mask), {}};
+}
+
+Attention::Answer run_exact(const Attention::Instance& instance, const Execution& execution) {
+  return run_exact_masked(instance, problems::AttentionMask::none(), execution);
+}
+
+Attention::Answer run_exact_f32_masked(const Attention::Instance& instance, const problems::AttentionMask& mask,
+                                       const Execution& execution) {
+  problems::validate(instance);
+  return {streaming_softmax_in_float32(instance.q, instance.k, instance.v, instance.scale, execution, mask), {}};
 }
 
 Attention::Answer run_exact_f32(const Attention::Instance& instance, const Execution& execution) {
-  problems::validate(instance);
-  return {streaming_softmax_in_float32(instance.q, instance.k, instance.v, instance.scale, execution), {}};
+  return run_exact_f32_masked(instance, problems::AttentionMask::none(), execution);
 }
 
 /// The number in the middle of an enclosure of its logarithm; 0 where the enclosure reaches down to -inf.
@@ -57,9 +67,9 @@ Attention::Answer run_low_rank_f32(const Attention::Instance& instance, const Ex
 
 const std::array<Kernel, 5>& table() {
   static const std::array<Kernel, 5> kernels{
-      Kernel{"exact", "float64", "streaming softmax in float64", false, run_exact},
+      Kernel{"exact", "float64", "streaming softmax in float64", false, run_exact, run_exact_masked},
       Kernel{"exact-f32", "float32", "streaming softmax in float32; rounds the instance's entries to float32", false,
-             run_exact_f32},
+             run_exact_f32, run_exact_f32_masked},
       Kernel{"rigorous", "MPFR intervals",
              "proved enclosures of ln u_i by MPFR interval arithmetic; for small instances", true, rigorous_softmax},
       Kernel{"low-rank", "float64", "a certified polynomial for exp (AS23); within the instance's eps_a, or refused",

@@ -3,6 +3,7 @@
 
 #include <subquad/core/execution.hpp>
 #include <subquad/problems/attention.hpp>
+#include <subquad/problems/attention_mask.hpp>
 
 #include <functional>
 #include <span>
@@ -18,6 +19,10 @@ struct Kernel {
   std::string description;  ///< one line
   bool log_domain = false;  ///< fills Answer::log_column with rigorous enclosures: may serve the paper's parameters
   std::function<problems::Attention::Answer(const problems::Attention::Instance&, const Execution&)> run;
+  /// The same under a mask; empty: this kernel has no masks.
+  std::function<problems::Attention::Answer(const problems::Attention::Instance&, const problems::AttentionMask&,
+                                            const Execution&)>
+      run_masked{};
 };
 
 /// The kernels built in, in a fixed order: exact, exact-f32, rigorous, low-rank, low-rank-f32.
