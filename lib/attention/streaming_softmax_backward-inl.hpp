@@ -1,7 +1,7 @@
 // Gradients of exact attention for one SIMD target, the outer half: ranges, steps of tiles, accumulators.
 //
 // Page: docs/kernels/streaming_softmax_backward.md. Queries and keys are packed in ranges that fit a budget. Within a
-// pair of ranges the tiles follow the schedule, which makes the result independent of the threads.
+// pair of ranges the tiles follow one order, which makes the result independent of the threads.
 //
 // Included once per SIMD target: the guard below toggles on purpose.
 #if defined(SUBQUAD_ATTENTION_STREAMING_SOFTMAX_BACKWARD_INL_HPP_) == defined(HWY_TARGET_TOGGLE)
@@ -11,9 +11,8 @@
 #define SUBQUAD_ATTENTION_STREAMING_SOFTMAX_BACKWARD_INL_HPP_
 #endif
 
+#include "streaming_softmax_backward_order.hpp"
 #include "streaming_softmax_backward_tiles-inl.hpp"
-
-#include <subquad/attention/streaming_softmax_backward_schedule.hpp>
 
 HWY_BEFORE_NAMESPACE();
 namespace subquad::attention::HWY_NAMESPACE {
@@ -259,11 +258,6 @@ void run_streaming_backward(const StreamingBackwardTask<T>* tasks, std::size_t c
   const ProgressScope progress(execution, "attention gradients", count * heads[0].all_tiles());
   Execution quiet = execution;
   quiet.progress = nullptr;
-  struct Item {
-    std::size_t head;
-    BackwardTile tile;
-  };
-  std::vector<Item> items;
   ScratchPool<BackwardScratch<T>> pool;
   for (std::size_t first = 0; first < count; first += at_once) {
     const std::size_t together = std::min(at_once, count - first);
@@ -282,23 +276,20 @@ void run_streaming_backward(const StreamingBackwardTask<T>* tasks, std::size_t c
         for_all(key_blocks, [](StreamingBackward<T>& head, std::size_t block) { head.pack_keys(block); });
         const BackwardSchedule schedule(query_blocks, key_blocks);
         for_all(1, [&](StreamingBackward<T>& head, std::size_t) { head.clear_parts(schedule); });
-        for (std::size_t step = 0; step < schedule.steps(); ++step) {
-          items.clear();
-          for (std::size_t h = 0; h < together; ++h) {
-            schedule.for_each_tile(step, [&](const BackwardTile& tile) {
-              if (heads[h].is_seen(tile)) {
-                items.push_back({h, tile});
-              } else {
-                progress.advance(1);
-              }
-            });
+        BackwardOrder order(schedule, together, query_blocks, key_blocks);
+        const auto is_seen = [&](std::size_t h, const BackwardTile& tile) { return heads[h].is_seen(tile); };
+        parallel_for(quiet, together * query_blocks * key_blocks, 1, [&](std::uint64_t, std::uint64_t) {
+          auto scratch = pool.take();  // before the claim: nothing may throw between a claim and its finish
+          std::size_t passed = 0;
+          if (const auto claim = order.next(is_seen, passed)) {
+            order.wait(*claim);
+            heads[claim->head].process(schedule, claim->tile, *scratch);
+            order.finish(*claim);
+            ++passed;
           }
-          parallel_for(execution, items.size(), 1, [&](std::uint64_t item, std::uint64_t) {
-            auto scratch = pool.take();
-            heads[items[item].head].process(schedule, items[item].tile, *scratch);
-            pool.give_back(std::move(scratch));
-          });
-        }
+          if (passed > 0) progress.advance(passed);
+          pool.give_back(std::move(scratch));
+        });
         for_all(schedule.short_blocks(),
                 [&](StreamingBackward<T>& head, std::size_t block) { head.add_parts(schedule, block); });
       }

@@ -1,8 +1,9 @@
 // The order of work of the backward kernel: which tiles of (query block, key block) are computed at the same time.
 //
-// A tile adds to the gradients of its queries and to those of its keys. So the tiles are computed in steps: no two
-// tiles of a step share a query block or a key block, and between two steps all threads wait. Every gradient then
-// receives its terms in an order that depends on the shapes alone, and needs no lock and no copy a thread.
+// A tile adds to the gradients of its queries and to those of its keys. So the tiles are handed out in steps: no two
+// tiles of a step share a query block or a key block, and every block receives its terms in the order of the steps.
+// That order depends on the shapes alone, and a gradient needs no lock and no copy a thread. (Threads need not wait
+// between steps: lib/attention/streaming_softmax_backward_order.hpp.)
 //
 // With few blocks on one side (the short one) a step would have few tiles. Then the long side is cut into parts, and
 // the short side has one accumulator a part, added up at the end in the order of the parts.
