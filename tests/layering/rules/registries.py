@@ -8,12 +8,16 @@ NOT_KERNELS = {
     "low_rank_exact": "the rational factors of low_rank, for tests and small examples",
     "low_rank_plan": "the plan of low_rank",
     "monomial_basis": "the feature map of low_rank",
+    "anna": "another definition of attention (L25), with parameters of its own: subquad anna",
+    "exact_match": "the case r = 0 of anna",
+    "chunked_softmax": "streaming_softmax inside the parts of a partition",
     "batched_attention": "streaming_softmax and its gradients on tensors of many heads",
     "streaming_softmax_backward": "gradients: the registry holds what computes outputs",
     "streaming_softmax_backward_schedule": "the order of work of streaming_softmax_backward",
 }
 # The same for verifiers.
 NOT_VERIFIERS = {
+    "anna_format": "the files of anna",
     "exp_polynomial_format": "the files of exp_polynomial",
     "softmax_enclosure": "the double arithmetic of attention_output",
     "weighted_sums": "the vector code of softmax_enclosure",
