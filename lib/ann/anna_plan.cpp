@@ -41,9 +41,6 @@ void check(const AnnaRequest& r, const HashFamily& family) {
           "anna plan: radius r = {}, expected a positive number", r.radius);
   require(r.ratio > 1 && std::isfinite(r.ratio), ErrorKind::parameter,
           "anna plan: ratio c = {}, expected a number above 1", r.ratio);
-  require(r.failure > 0 && r.failure < 1, ErrorKind::parameter,
-          "anna plan: failure probability {}, expected a number in (0, 1)", r.failure);
-  require(r.max_tables >= 1, ErrorKind::parameter, "anna plan: at most 0 tables, expected at least 1");
   const double largest = family.metric == Metric::angular   ? 2.0
                          : family.metric == Metric::hamming ? static_cast<double>(r.dim)
                                                             : std::numeric_limits<double>::infinity();
@@ -88,6 +85,20 @@ void add_paper_choice(AnnaPlan& plan, const Count& far, const Count& near) {
                                                 static_cast<std::uint64_t>(tables), far, near);
 }
 
+/// What does not depend on z and l.
+AnnaPlan start_plan(const AnnaRequest& request, const HashFamily& family) {
+  check(request, family);
+  AnnaPlan plan;
+  plan.request = request;
+  plan.family = family;
+  plan.near_probability = family.collision_probability(request.radius);
+  plan.far_probability = family.collision_probability(request.radius * request.ratio);
+  if (plan.near_probability < 1 && plan.far_probability > 0) {
+    plan.rho = std::log(plan.near_probability) / std::log(plan.far_probability);
+  }
+  return plan;
+}
+
 }  // namespace
 
 double anna_failure_bound(double near_probability, double far_probability, std::uint64_t code_length,
@@ -101,16 +112,28 @@ double anna_failure_bound(double near_probability, double far_probability, std::
   return std::min(1.0, false_meeting + missed);
 }
 
+AnnaPlan judge_anna(const AnnaRequest& request, const HashFamily& family, std::uint64_t code_length,
+                    std::uint64_t tables) {
+  require(code_length >= 1 && tables >= 1, ErrorKind::parameter,
+          "anna plan: code length {}, {} tables; expected at least 1", code_length, tables);
+  AnnaPlan plan = start_plan(request, family);
+  const Count far = pairs(request.far_pairs, request);
+  const Count near = pairs(request.near_pairs, request);
+  plan.code_length = code_length;
+  plan.tables = tables;
+  plan.failure_bound = anna_failure_bound(plan.near_probability, plan.far_probability, code_length, tables, far, near);
+  count_cost(plan);
+  add_paper_choice(plan, far, near);
+  return plan;
+}
+
 AnnaPlan plan_anna(const AnnaRequest& request, const HashFamily& family) {
-  check(request, family);
-  AnnaPlan plan;
-  plan.request = request;
-  plan.family = family;
-  plan.near_probability = family.collision_probability(request.radius);
-  plan.far_probability = family.collision_probability(request.radius * request.ratio);
+  require(request.failure > 0 && request.failure < 1, ErrorKind::parameter,
+          "anna plan: failure probability {}, expected a number in (0, 1)", request.failure);
+  require(request.max_tables >= 1, ErrorKind::parameter, "anna plan: at most 0 tables, expected at least 1");
+  const AnnaPlan plan = start_plan(request, family);
   const double p1 = plan.near_probability;
   const double p2 = plan.far_probability;
-  if (p1 < 1 && p2 > 0) plan.rho = std::log(p1) / std::log(p2);
   const Count far = pairs(request.far_pairs, request);
   const Count near = pairs(request.near_pairs, request);
 

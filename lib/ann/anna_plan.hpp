@@ -59,6 +59,11 @@ double anna_failure_bound(double near_probability, double far_probability, std::
 ///         does not have; Error(resource) if no (z, l) with l <= max_tables keeps eta: the message has p1, p2 and rho
 AnnaPlan plan_anna(const AnnaRequest& request, const HashFamily& family);
 
+/// The same for a given (z, l): its failure bound and costs, whatever they are. request.failure and max_tables are not
+/// looked at; other errors as plan_anna, and Error(parameter) for z = 0 or l = 0.
+AnnaPlan judge_anna(const AnnaRequest& request, const HashFamily& family, std::uint64_t code_length,
+                    std::uint64_t tables);
+
 /// E2LSH with the width whose plan costs least, W/r searched from 0.5 to 1000.
 AnnaPlan plan_anna_e2lsh(const AnnaRequest& request);
 

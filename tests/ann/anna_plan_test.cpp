@@ -182,6 +182,21 @@ TEST(AnnaPlan, KnownPairsHelp) {
   EXPECT_EQ(plan_anna(r, family).tables, 1u);
 }
 
+TEST(AnnaPlan, JudgesAGivenChoice) {
+  AnnaRequest r = request(1000, 4);
+  const HashFamily family = e2lsh(4, 4);
+  const AnnaPlan plan = plan_anna(r, family);
+  r.failure = 0;  // not looked at
+  const AnnaPlan same = judge_anna(r, family, plan.code_length, plan.tables);
+  EXPECT_EQ(same.failure_bound, plan.failure_bound);
+  EXPECT_EQ(same.operations, plan.operations);
+  EXPECT_EQ(same.bytes_tables, plan.bytes_tables);
+  EXPECT_EQ(same.paper_tables, plan.paper_tables);
+  EXPECT_EQ(judge_anna(r, family, 1, 1).failure_bound, 1);
+  expect_error(ErrorKind::parameter, "code length 0", [&] { judge_anna(r, family, 0, 1); });
+  expect_error(ErrorKind::parameter, "0 tables", [&] { judge_anna(r, family, 1, 0); });
+}
+
 TEST(AnnaPlan, SaysWhenThereIsNoGain) {
   EXPECT_FALSE(plan_anna_e2lsh(request(100, 4)).gain);
   AnnaRequest r = request(1'000'000, 30);
