@@ -1,6 +1,6 @@
 #include "crossover_experiment.hpp"
 
-#include "line_plot.hpp"
+#include "experiment_output.hpp"
 
 #include <subquad/attention/low_rank.hpp>
 #include <subquad/attention/streaming_softmax.hpp>
@@ -39,11 +39,6 @@ Attention::Instance make_instance(const CrossoverOptions& options, std::uint64_t
   return instance;
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 /// Rows spread over the matrix.
 verifiers::AttentionOutputOptions some_rows(std::uint64_t n, std::uint64_t count) {
   verifiers::AttentionOutputOptions options;
@@ -76,8 +71,8 @@ CrossoverRow measure(const CrossoverOptions& options, std::uint64_t n, std::uint
     row.degree = plan.degree;
     row.rank = plan.rank;
   }
-  row.exact_seconds = median(exact_seconds);
-  row.low_rank_seconds = median(low_rank_seconds);
+  row.exact_seconds = median_of(exact_seconds);
+  row.low_rank_seconds = median_of(low_rank_seconds);
   row.error_bound = result.error_bound;
   row.certified = true;
   for (const MatrixD* output : {&exact_output, &result.output}) {

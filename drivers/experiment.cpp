@@ -2,7 +2,8 @@
 #include "crossover_experiment.hpp"
 #include "degree_experiment.hpp"
 #include "exit_status.hpp"
-#include "output_writing.hpp"
+#include "experiment_output.hpp"
+#include "neighbor_experiments.hpp"
 #include "size_json.hpp"
 #include "transition_experiment.hpp"
 #include "verbs.hpp"
@@ -16,27 +17,6 @@ namespace subquad::drivers {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct ExperimentFiles {
-  std::string output = "-";
-  std::string svg;
-};
-
-void add_files(CLI::App& app, ExperimentFiles& files) {
-  app.add_option("-o,--output", files.output, "Where the data go, one JSON object a line")->capture_default_str();
-  app.add_option("--svg", files.svg, "Write a plot");
-}
-
-/// The first line says what was run, then one line a row.
-void write_data(const ExperimentFiles& files, const Json& head, const std::vector<Json>& rows, const std::string& svg) {
-  write_output(files.output, [&](std::ostream& out) {
-    out << head.dump() << '\n';
-    for (const Json& row : rows) out << row.dump() << '\n';
-  });
-  if (!files.svg.empty()) {
-    write_output(files.svg, [&](std::ostream& out) { out << svg; });
-  }
-}
 
 void transition(const TransitionOptions& options, const ExperimentFiles& files, VerbCommand& command) {
   if (command.shared.dry_run) {
@@ -72,7 +52,7 @@ void transition(const TransitionOptions& options, const ExperimentFiles& files, 
                      {"growth", options.growth},
                      {"dim_factor", options.dim_factor},
                      {"tolerance_exponent", options.tolerance_exponent}};
-  write_data(files, head, lines, draw_transition(options, rows));
+  write_experiment(files, head, lines, draw_transition(options, rows));
 }
 
 void crossover(CrossoverOptions options, const std::string& arithmetic, const ExperimentFiles& files,
@@ -120,7 +100,7 @@ void crossover(CrossoverOptions options, const std::string& arithmetic, const Ex
       command.note("d = {}: low-rank is not faster up to n = 2^{}", c.dim, options.log2_n_high);
     }
   }
-  write_data(files, head, lines, draw_crossover(options, rows));
+  write_experiment(files, head, lines, draw_crossover(options, rows));
   require(certified, ErrorKind::refuted, "crossover: some output is not proved to be within eps_a");
 }
 
@@ -164,7 +144,7 @@ void degrees(DegreeOptions options, const std::string& table, const std::string&
                      {"table", table},
                      {"certified", certified},
                      {"cells", cells.size()}};
-  write_data({output, ""}, head, lines, "");
+  write_experiment({output, ""}, head, lines, "");
   require(certified == cells.size(), ErrorKind::refuted, "degrees: {} cells are not certified",
           cells.size() - certified);
 }
@@ -180,8 +160,11 @@ int run_experiment(const Invocation& invocation) {
         "and rank of the",
         "low-rank algorithm for n up to 2^60. Nothing is run: the planner needs no data.",
         "degrees: the certified least degrees of polynomials for e^x, both halves proved and judged.",
-        "crossover: exact against low-rank attention on random inputs, measured: from which n on low-rank wins."},
-       {"0 done", "1 crossover: an output is not within eps_a", "2 bad usage", "3 a plan was refused"},
+        "crossover: exact against low-rank attention on random inputs, measured: from which n on low-rank wins.",
+        "knn-error, knn-time, gradient-descent: H25's experiments, with certificates, exact kernels and structured "
+        "inputs;",
+        "gradient-quality: cosine and relative error of estimated gradients beside the mean absolute error."},
+       {"0 done", "1 an output is not within its certificate", "2 bad usage", "3 a plan was refused"},
        {"subquad experiment transition --svg transition.svg",
         "subquad experiment crossover --dims 2,4,8 --tolerance 1e-3"}});
   ExperimentFiles files;
@@ -201,7 +184,7 @@ int run_experiment(const Invocation& invocation) {
   t->add_option("--from", transition_options.log2_n_low, "log2 of the least n")->capture_default_str();
   t->add_option("--to", transition_options.log2_n_high, "log2 of the largest n")->capture_default_str();
   t->add_option("--step", transition_options.log2_n_step, "Step of log2 n")->capture_default_str();
-  add_files(*t, files);
+  add_experiment_files(*t, files);
   t->fallthrough();
   CLI::App* x = command.app.add_subcommand("crossover", "Exact against low-rank attention, measured");
   x->add_option("--dims", crossover_options.dims, "Dimensions d")->delimiter(',')->capture_default_str();
@@ -215,7 +198,7 @@ int run_experiment(const Invocation& invocation) {
   x->add_option("--to", crossover_options.log2_n_high, "log2 of the largest n")->capture_default_str();
   x->add_option("--repetitions", crossover_options.repetitions, "Interleaved runs; medians are shown")
       ->capture_default_str();
-  add_files(*x, files);
+  add_experiment_files(*x, files);
   x->fallthrough();
   CLI::App* g = command.app.add_subcommand("degrees", "Certified least degrees of polynomials for e^x, as a table");
   g->add_option("--table", table,
@@ -227,7 +210,9 @@ int run_experiment(const Invocation& invocation) {
       ->delimiter(',');
   g->add_option("-o,--output", files.output, "Where the data go, one JSON object a line")->capture_default_str();
   g->fallthrough();
+  const auto run_neighbor_experiment = add_neighbor_experiments(command);
   if (!command.parse()) return kDone;
+  if (run_neighbor_experiment()) return kDone;
   if (g->parsed()) {
     degrees(degree_options, table, files.output, command);
   } else if (t->parsed()) {

@@ -19,6 +19,8 @@ std::span<const Verb> verbs() {
        "subquad exp --interval -4,4 --relative 1e-6", run_exp},
       {"attend", "Approximate", "runs one attention kernel on npy matrices, with its plan and error certificate",
        "subquad attend q.npy k.npy v.npy -o out.npy --kernel low-rank --tolerance 1e-3", run_attend},
+      {"anna", "Approximate", "plans and runs nearest-neighbour attention by hash tables",
+       "subquad anna plan --queries 16000 --dim 8 --radius 1 --ratio 10 --failure 0.01", run_anna},
       {"experiment", "Approximate", "the papers' experiments: data and plots",
        "subquad experiment transition --svg transition.svg", run_experiment},
       {"gen", "Make", "makes random and hard instances, with planted answers", "subquad gen cnf planted -n 20 -o p.cnf",

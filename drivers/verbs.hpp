@@ -27,6 +27,7 @@ int run_gen(const Invocation& invocation);
 int run_graph(const Invocation& invocation);
 int run_exp(const Invocation& invocation);
 int run_attend(const Invocation& invocation);
+int run_anna(const Invocation& invocation);
 int run_experiment(const Invocation& invocation);
 int run_info(const Invocation& invocation);
 

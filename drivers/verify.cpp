@@ -1,4 +1,5 @@
 // subquad verify: the independent verifiers, for answers from anywhere.
+#include "anna_verification.hpp"
 #include "answer_verification.hpp"
 #include "attention_verification.hpp"
 #include "causal_option.hpp"
@@ -21,6 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kExpPolynomial = "exp-polynomial";
+constexpr std::string_view kAnna = "anna";
 
 Verification verify_with_instance(const reductions::ProblemEntry& problem, const std::string& instance_path,
                                   const std::string& answer_path, VerbCommand& command) {
@@ -75,6 +77,8 @@ int run_verify(const Invocation& invocation) {
         "  Q: n x d, K: n_k x d, V: n_k x d_v, OUT: n x d_v, float32 or float64; OUT is compared with softmax(S Q K^T) "
         "V",
         "  entry by entry: certified iff every entry is proved to be within T, refuted iff one is proved not to be.",
+        "verify anna Q.npy K.npy [V.npy OUT.npy] WEIGHTS [--radius R] [--ratio C] [--strict]",
+        "  Do the counts of an anna-weights file satisfy ANNA's definition? Is OUT the weighted mean, up to rounding?",
         "verify exp-polynomial FILE                         a polynomial for e^x with its certificate ('subquad exp')"},
        {"0 certified", "1 refuted, with the evidence", "2 bad usage or input", "3 resource guard", "4 undecided"},
        {"subquad verify cnf f.cnf f.cnf.answer",
@@ -83,8 +87,7 @@ int run_verify(const Invocation& invocation) {
   std::vector<std::string> files;
   AttentionVerificationOptions attention;
   command.app.add_option("KIND", kind, "Problem")->required();
-  command.app.add_option("FILES", files, "Instance and answer, four .npy files, or one exp-polynomial file")
-      ->required();
+  command.app.add_option("FILES", files, "Instance and answer, .npy files, or one exp-polynomial file")->required();
   command.app
       .add_option("--tolerance", attention.tolerance,
                   "attention: allowed error a entry (default for .attention: its eps_a)")
@@ -92,10 +95,22 @@ int run_verify(const Invocation& invocation) {
   command.app.add_option("--scale", attention.scale, "attention from .npy: factor of the logits (default 1/d)");
   CausalOption causal;
   causal.add_to(command.app);
+  AnnaVerificationOptions anna;
+  command.app.add_option("--radius", anna.radius, "anna: this r instead of the file's");
+  command.app.add_option("--ratio", anna.ratio, "anna: this c instead of the file's");
+  command.app.add_flag("--strict", anna.strict, "anna: no row may be empty, even if it has no key within r");
   if (!command.parse()) return kDone;
   attention.mask = causal.mask();
   require(!causal.given() || kind == problems::Attention::kId, ErrorKind::parameter, "--causal is for attention only");
 
+  require(!anna.given() || kind == kAnna, ErrorKind::parameter, "--radius, --ratio and --strict are for anna only");
+  if (kind == kAnna) {
+    require(!attention.tolerance && !attention.scale, ErrorKind::parameter,
+            "--tolerance and --scale are for attention only");
+    anna.force = command.shared.force;
+    const AnnaVerification verification = verify_anna_files(files, anna, command);
+    return say(kAnna, {verification.report, "verifiers/anna", verification.evidence}, command);
+  }
   if (kind == kExpPolynomial) return verify_exp_polynomial_file(files, attention, command);
   const auto& problem = reductions::problem(kind);
   const bool is_attention = problem.id == problems::Attention::kId;

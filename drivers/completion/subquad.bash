@@ -8,7 +8,7 @@ _subquad_words() {  # the options and sub-commands that `subquad "$@" --help` li
 
 _subquad() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} verb=${COMP_WORDS[1]}
-  local verbs="chain solve reduce lift graph verify exp attend experiment gen info"
+  local verbs="chain solve reduce lift graph verify exp attend anna experiment gen info"
   local problems="cnf ov p-ov ann gap-ann attention"
   COMPREPLY=()
   if [ "$COMP_CWORD" -eq 1 ]; then

@@ -19,6 +19,8 @@ def commands(folder, path):
         return [["chain", path], ["solve", "cnf", path, "-o", "out"], ["reduce", "cnf", "ov", path, "-o", "out"]]
     if folder == "npy":
         return [["verify", "attention", path, path, path, path, "--tolerance", "1"]]
+    if folder == "anna_weights":
+        return [["verify", "anna", path, path, path], ["verify", "anna", path, path, path, path, path]]
     return [["solve", folder.replace("_", "-"), path, "-o", "out"]]
 
 

@@ -27,7 +27,7 @@ class Completion(CommandTest):
 
     def test_verbs(self):
         self.assertEqual(self.complete("ch"), ["chain"])
-        self.assertEqual(set(self.complete("")), {"chain", "solve", "reduce", "lift", "graph", "verify", "exp", "attend", "experiment", "gen", "info", "--help", "--version"})
+        self.assertEqual(set(self.complete("")), {"chain", "solve", "reduce", "lift", "graph", "verify", "exp", "attend", "anna", "experiment", "gen", "info", "--help", "--version"})
 
     def test_options_come_from_the_help(self):
         self.assertEqual(self.complete("chain", "f.cnf", "--ker"), ["--kernel"])

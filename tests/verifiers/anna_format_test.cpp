@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -68,6 +69,28 @@ TEST(AnnaFormat, DeclaredSizesCostNothing) {
   EXPECT_EQ(weights.entries.size(), 1u);
   expect_error(ErrorKind::input, "line 2 of 4000000000000000000",
                [&] { read("p anna-weights 2 3 hamming 1 2 3 zero 4000000000000000000\n0 0 1\n"); });
+}
+
+TEST(AnnaFormat, EveryMalformedFileIsRefusedAtItsLine) {
+  const std::string folder = std::string(SUBQUAD_SOURCE_DIR) + "/tests/data/bad/anna_weights/";
+  std::ifstream table(folder + "expected.tsv");
+  int cases = 0;
+  for (std::string row; std::getline(table, row);) {
+    if (row.empty() || row[0] == '#') continue;
+    const std::size_t tab = row.find('\t');
+    const std::size_t second = row.find('\t', tab + 1);
+    const std::string name = row.substr(0, tab);
+    std::ifstream file(folder + name, std::ios::binary);
+    ASSERT_TRUE(file) << name;
+    const std::string place = name + ":" + row.substr(tab + 1, second - tab - 1) + ": ";
+    expect_error(ErrorKind::input, place, [&] {
+      std::ifstream again(folder + name, std::ios::binary);
+      read_anna_weights(again, name);
+    });
+    expect_error(ErrorKind::input, row.substr(second + 1), [&] { read_anna_weights(file, name); });
+    ++cases;
+  }
+  EXPECT_GE(cases, 30);
 }
 
 }  // namespace
