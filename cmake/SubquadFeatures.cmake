@@ -55,16 +55,20 @@ function(subquad_look_for_HDF5 have missing)
   set(${missing} "the HDF5 headers or library were not found (./dev setup options installs them)" PARENT_SCOPE)
 endfunction()
 
+# libfaiss of Debian 12 is a static library; it stands on LAPACK and BLAS. The names, not the places, of all three go
+# into the installed package.
 function(subquad_look_for_FAISS have missing)
   find_path(SUBQUAD_FAISS_INCLUDE faiss/IndexIVFFlat.h)
   find_library(SUBQUAD_FAISS_LIBRARY faiss)
-  mark_as_advanced(SUBQUAD_FAISS_INCLUDE SUBQUAD_FAISS_LIBRARY)
+  find_library(SUBQUAD_LAPACK_LIBRARY lapack)
+  find_library(SUBQUAD_BLAS_LIBRARY blas)
+  mark_as_advanced(SUBQUAD_FAISS_INCLUDE SUBQUAD_FAISS_LIBRARY SUBQUAD_LAPACK_LIBRARY SUBQUAD_BLAS_LIBRARY)
   set(found FALSE)
-  if(SUBQUAD_FAISS_INCLUDE AND SUBQUAD_FAISS_LIBRARY)
+  if(SUBQUAD_FAISS_INCLUDE AND SUBQUAD_FAISS_LIBRARY AND SUBQUAD_LAPACK_LIBRARY AND SUBQUAD_BLAS_LIBRARY)
     set(found TRUE)
   endif()
   set(${have} ${found} PARENT_SCOPE)
-  set(${missing} "the FAISS headers or library were not found (./dev setup options installs them)" PARENT_SCOPE)
+  set(${missing} "the FAISS headers or library, LAPACK or BLAS were not found (./dev setup options installs them)" PARENT_SCOPE)
 endfunction()
 
 subquad_feature(CUDA "Kernels for NVIDIA GPUs")

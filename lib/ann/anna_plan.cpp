@@ -174,6 +174,7 @@ AnnaPlan plan_anna(const AnnaRequest& request, const HashFamily& family) {
 }
 
 AnnaPlan plan_anna_e2lsh(const AnnaRequest& request) {
+  check(request, e2lsh(std::max<std::uint64_t>(request.dim, 1), 1));  // before widths are multiples of r
   std::optional<AnnaPlan> best;
   std::optional<Error> refusal;
   for (double width = 0.5; width <= 1000; width *= 1.0905077326652577) {  // 2^(1/8)

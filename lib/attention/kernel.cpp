@@ -1,3 +1,4 @@
+#include <subquad/attention/adaptive_top_k.hpp>
 #include <subquad/attention/kernel.hpp>
 #include <subquad/attention/low_rank.hpp>
 #include <subquad/attention/rigorous_softmax.hpp>
@@ -65,8 +66,14 @@ Attention::Answer run_low_rank_f32(const Attention::Instance& instance, const Ex
   return {low_rank_attention(instance, LowRankArithmetic::float32, execution).output, {}};
 }
 
-const std::array<Kernel, 5>& table() {
-  static const std::array<Kernel, 5> kernels{
+Attention::Answer run_knn(const Attention::Instance& instance, const Execution& execution) {
+  const double tolerance = std::exp(instance.log_tolerance);
+  require(tolerance > 0, ErrorKind::unsupported, "knn: eps_a = e^({}) is below every double", instance.log_tolerance);
+  return {adaptive_top_k_attention(instance, tolerance, ann::Arithmetic::float32, execution).output, {}};
+}
+
+const std::array<Kernel, 6>& table() {
+  static const std::array<Kernel, 6> kernels{
       Kernel{"exact", "float64", "streaming softmax in float64", false, run_exact, run_exact_masked},
       Kernel{"exact-f32", "float32", "streaming softmax in float32; rounds the instance's entries to float32", false,
              run_exact_f32, run_exact_f32_masked},
@@ -75,7 +82,9 @@ const std::array<Kernel, 5>& table() {
       Kernel{"low-rank", "float64", "a certified polynomial for exp (AS23); within the instance's eps_a, or refused",
              false, run_low_rank},
       Kernel{"low-rank-f32", "float32", "the same in float32; refused where rounding alone may exceed eps_a", false,
-             run_low_rank_f32}};
+             run_low_rank_f32},
+      Kernel{"knn", "float64", "the best keys of each query, as many as the instance's eps_a needs, by certificate",
+             false, run_knn}};
   return kernels;
 }
 

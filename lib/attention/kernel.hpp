@@ -14,7 +14,7 @@ namespace subquad::attention {
 
 /// A kernel as the drivers see it.
 struct Kernel {
-  std::string name;         ///< "exact", "exact-f32", "rigorous", "low-rank", "low-rank-f32"
+  std::string name;         ///< "exact", "exact-f32", "rigorous", "low-rank", "low-rank-f32", "knn"
   std::string arithmetic;   ///< "float64", "float32", "MPFR intervals"
   std::string description;  ///< one line
   bool log_domain = false;  ///< fills Answer::log_column with rigorous enclosures: may serve the paper's parameters
@@ -25,7 +25,7 @@ struct Kernel {
       run_masked{};
 };
 
-/// The kernels built in, in a fixed order: exact, exact-f32, rigorous, low-rank, low-rank-f32.
+/// The kernels built in, in a fixed order: exact, exact-f32, rigorous, low-rank, low-rank-f32, knn.
 std::span<const Kernel> kernels();
 
 /// Throws Error(parameter) with the list of names.

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-// Why the law is exact, also with the maximum drawn at once and with keys skipped: docs/kernels/sampled.md.
+// Why the law is exact, also with the maximum drawn at once and with keys skipped: docs/kernels/sampled_attention.md.
 namespace subquad::attention {
 namespace {
 

@@ -225,6 +225,9 @@ TEST(AnnaPlan, BadInput) {
   refuse("dimension 5, but the family hashes 4", [](AnnaRequest& r) { r.dim = 5; });
   refuse("at most 0 tables", [](AnnaRequest& r) { r.max_tables = 0; });
   AnnaRequest r = request(10, 4);
+  r.radius = 0;
+  expect_error(ErrorKind::parameter, "radius r = 0", [&] { plan_anna_e2lsh(r); });
+  r = request(10, 4);
   expect_error(ErrorKind::parameter, "distances up to 2 only", [&] { plan_anna(r, hyperplane(4)); });
   r = request(1'000'000, 1.01);
   expect_error(ErrorKind::resource, "at most 1048576 tables", [&] { plan_anna_e2lsh(r); });

@@ -43,12 +43,13 @@ Attention::Instance random_instance(Eigen::Index n, Eigen::Index n_k, Eigen::Ind
 }
 
 TEST(Kernels, AreListedInAFixedOrderAndFoundByName) {
-  ASSERT_EQ(kernels().size(), 5U);
+  ASSERT_EQ(kernels().size(), 6U);
   EXPECT_EQ(kernels()[0].name, "exact");
   EXPECT_EQ(kernels()[1].name, "exact-f32");
   EXPECT_EQ(kernels()[2].name, "rigorous");
   EXPECT_EQ(kernels()[3].name, "low-rank");
   EXPECT_EQ(kernels()[4].name, "low-rank-f32");
+  EXPECT_EQ(kernels()[5].name, "knn");
   for (const Kernel& k : kernels()) {
     EXPECT_EQ(&kernel(k.name), &k);
     EXPECT_FALSE(k.arithmetic.empty());
@@ -58,7 +59,7 @@ TEST(Kernels, AreListedInAFixedOrderAndFoundByName) {
 }
 
 TEST(Kernels, AnUnknownNameIsAnErrorThatListsTheKnown) {
-  for (const char* part : {"exact-f16", "exact, exact-f32, rigorous, low-rank, low-rank-f32"})
+  for (const char* part : {"exact-f16", "exact, exact-f32, rigorous, low-rank, low-rank-f32, knn"})
     expect_error(ErrorKind::parameter, part, [] { kernel("exact-f16"); });
 }
 

@@ -12,6 +12,12 @@ NOT_KERNELS = {
     "exact_match": "the case r = 0 of anna",
     "chunked_softmax": "streaming_softmax inside the parts of a partition",
     "batched_attention": "streaming_softmax and its gradients on tensors of many heads",
+    "top_k_attention": "needs the result of a search; adaptive_top_k is the kernel made of it",
+    "lazy_gumbel": "the sampler of sampled_attention",
+    "sampled_attention": "needs the result of a search, and sample sizes: subquad attend --kernel sampled",
+    "sampled_gradients": "gradients by sampling",
+    "unlisted_keys": "the complement of a few keys, for lazy_gumbel",
+    "gradient_quality": "measures of gradients",
     "streaming_softmax_backward": "gradients: the registry holds what computes outputs",
     "streaming_softmax_backward_schedule": "the order of work of streaming_softmax_backward",
 }
