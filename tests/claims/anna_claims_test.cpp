@@ -38,6 +38,13 @@ using subquad::verifiers::verify_anna_output;
 
 constexpr double kEta = 0.05;
 
+/// Runs are small: one thread, so that none waits for another.
+subquad::Execution one_thread() {
+  subquad::Execution execution;
+  execution.threads = 1;
+  return execution;
+}
+
 AnnaMetric metric_of(const HashFamily& family) {
   return family.metric == Metric::euclidean ? AnnaMetric::euclidean
          : family.metric == Metric::angular ? AnnaMetric::angular
@@ -69,9 +76,9 @@ FailureRate measure(const NeighborPairs& x, AnnaParameters p, const AnnaClaim& c
   std::uint64_t failures = 0;
   for (std::uint64_t seed = 0; seed < runs; ++seed) {
     p.seed = seed;
-    const auto counts = anna_counts(p, x.q, x.k);
+    const auto counts = anna_counts(p, x.q, x.k, one_thread());
     const bool holds = conditions_hold(x, counts, p.tables);
-    const AnnaReport report = verify_anna(x.q, x.k, claim, counts);
+    const AnnaReport report = verify_anna(x.q, x.k, claim, counts, one_thread());
     EXPECT_EQ(report.verdict == Verdict::certified, holds) << p.family.name << " seed " << seed;
     // The deterministic part: without a false and without a missed pair no weight is too small.
     if (report.false_pairs + report.missed_pairs == 0) {
@@ -145,8 +152,8 @@ TEST(Claims, L25_DEF_WeightsFollowFromMeetings) {
     for (Eigen::Index e = 0; e < q.size(); ++e) q.data()[e] = static_cast<double>(random.below(3));
     for (Eigen::Index e = 0; e < k.size(); ++e) k.data()[e] = static_cast<double>(random.below(3));
     const std::uint64_t tables = 1 + random.below(6);
-    const auto counts = anna_counts({e2lsh(2, 3.0), 2, tables, seed}, q, k);
-    const AnnaReport report = verify_anna(q, k, {1.0, 2.5, tables, false}, counts);
+    const auto counts = anna_counts({e2lsh(2, 3.0), 2, tables, seed}, q, k, one_thread());
+    const AnnaReport report = verify_anna(q, k, {1.0, 2.5, tables, false}, counts, one_thread());
     if (report.false_pairs + report.missed_pairs > 0) {
       ++failed;
       continue;
@@ -155,7 +162,7 @@ TEST(Claims, L25_DEF_WeightsFollowFromMeetings) {
     ASSERT_EQ(report.light_pairs, 0u) << "seed " << seed;
     EXPECT_EQ(report.verdict, Verdict::certified);
     // Control: the same counts, judged as if they came from one table.
-    if (tables > 1) caught += verify_anna(q, k, {1.0, 2.5, 1, false}, counts).light_pairs > 0 ? 1 : 0;
+    if (tables > 1) caught += verify_anna(q, k, {1.0, 2.5, 1, false}, counts, one_thread()).light_pairs > 0 ? 1 : 0;
   }
   fmt::print(
       "claim L25.DEF   A2 from A1 and meetings: {} clean runs, none light; {} failed; control (l understated) "
@@ -178,7 +185,7 @@ TEST(Claims, L25_DEF_MeanCountsFollowTheLaw) {
     std::uint64_t pairs = 0, by_law = 0, by_control = 0;
   };
   const auto judge = [&](const NeighborPairs& x, const HashFamily& family) {
-    const auto counts = anna_counts({family, kLength, kTables, 11}, x.q, x.k);
+    const auto counts = anna_counts({family, kLength, kTables, 11}, x.q, x.k, one_thread());
     Refuted result;
     result.pairs = static_cast<std::uint64_t>(x.distances.size());
     const auto refutes = [&](std::uint64_t count, double p) {
@@ -221,8 +228,7 @@ TEST(Claims, L25_T3) {
     for (Eigen::Index e = 0; e < v.size(); ++e) v.data()[e] = random.normal();
     const HashFamily family = trial % 3 == 0 ? e2lsh(4, 1.0) : trial % 3 == 1 ? cross_polytope(4) : hyperplane(4);
     const AnnaParameters p{family, 1 + random.below(3), 1 + random.below(30), random()};
-    subquad::Execution one;
-    one.threads = 1;
+    const subquad::Execution one = one_thread();
     const AnnaResult tables = anna_attention(p, x.q, x.k, v, AnnaMemory::tables, one);
     const AnnaResult linear = anna_attention(p, x.q, x.k, v, AnnaMemory::linear, one);
     ++cases;
@@ -232,8 +238,8 @@ TEST(Claims, L25_T3) {
     more.tables = 50;
     EXPECT_EQ(anna_attention(more, x.q, x.k, v, AnnaMemory::linear, one).peak_bytes, linear.peak_bytes);
     // Both are the weighted means, to within the proved rounding.
-    const auto counts = anna_counts(p, x.q, x.k);
-    const auto means = verify_anna_output(v, counts, p.tables, linear.output);
+    const auto counts = anna_counts(p, x.q, x.k, one_thread());
+    const auto means = verify_anna_output(v, counts, p.tables, linear.output, one);
     EXPECT_EQ(means.verdict, Verdict::certified) << means.reason;
     // Control: the same means in another order of sums are not the same bits, so that equality says something.
     for (std::size_t i = 0; i < counts.size(); ++i) {
