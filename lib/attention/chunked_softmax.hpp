@@ -13,8 +13,8 @@ namespace subquad::attention {
 
 /// Token i attends to exactly the tokens j with part_of[j] = part_of[i]: row i is the softmax average of their values.
 ///
-/// L layers of it with parts of at most B tokens depend on at most B^L inputs a token, as long as the parts do not depend
-/// on the input (L25.E3); stride_digit_parts attains that.
+/// L layers of it with parts of at most B tokens depend on at most B^L inputs a token, as long as the parts do not
+/// depend on the input (L25.E3); stride_digit_parts attains that.
 ///
 /// Shapes   self-attention: instance.q, k: n x d, v: n x d_v; part_of: n labels, any numbers; part_of[i] = part_of[j]
 ///          iff the tokens are in one part

@@ -16,7 +16,7 @@ struct ExactMatchResult {
 };
 
 /// Keys are equal if all entries are equal as numbers (-0 = +0). This is ANNA with r = 0 (L25.EMA): both give the row 0
-/// to a query without neighbour.
+/// to a query without neighbour. One layer of it solves Match2 (L25.M2).
 ///
 /// Shapes   q: n x d, k: n_k x d, v: n_k x d_v, finite; fewer than 2^32 - 1 keys
 /// Order    each sum from 0, keys ascending, one division

@@ -1,4 +1,5 @@
-// Claim L25.E3: layers of attention within fixed chunks of B tokens see at most B^L inputs; stride-digit chunks see all.
+// Claim L25.E3: L layers of attention within fixed chunks of B tokens see at most B^L inputs; stride-digit chunks see
+// exactly as many.
 #include "claim.hpp"
 
 #include <subquad/attention/chunked_softmax.hpp>
