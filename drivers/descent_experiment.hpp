@@ -21,7 +21,7 @@ struct DescentOptions {
   std::uint64_t steps = 1500;
   double rate = 0.5;
   std::vector<DescentLoss> losses{DescentLoss::squared, DescentLoss::cross_entropy};
-  std::uint64_t samples = 100;  ///< of each row and step, and walks of each column and sign
+  std::uint64_t samples = 10;  ///< of each row and step, and walks of each column and sign
   std::uint64_t seed = 1;
 };
 
@@ -41,7 +41,7 @@ std::string draw_descent(const DescentOptions& options, const std::vector<Descen
 struct GradientQualityOptions {
   std::vector<std::uint64_t> sizes{10000};
   std::uint64_t dim = 3;
-  std::vector<std::uint64_t> samples{10, 100, 1000};  ///< of each row, and 10 n times as many walks
+  std::vector<std::uint64_t> samples{1, 10, 100};  ///< of each row, and n times as many walks
   std::uint64_t seed = 1;
 };
 

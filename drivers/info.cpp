@@ -1,7 +1,8 @@
-// subquad info: version, build, libraries, machine, kernels.
+// subquad info: version, build, libraries, machine, indexes, kernels.
 #include "exit_status.hpp"
 #include "verbs.hpp"
 
+#include <subquad/ann/approximate_index.hpp>
 #include <subquad/attention/kernel.hpp>
 #include <subquad/core/count.hpp>
 #include <subquad/core/provenance.hpp>
@@ -60,6 +61,13 @@ Json libraries() {
                                         NLOHMANN_JSON_VERSION_PATCH)}};
 }
 
+// The searches of attend --kernel knn that this build has.
+Json indexes() {
+  Json names = {"exact", "lsh"};
+  if (ann::have_faiss()) names.push_back("faiss");
+  return names;
+}
+
 }  // namespace
 
 int run_info(const Invocation& invocation) {
@@ -74,6 +82,7 @@ int run_info(const Invocation& invocation) {
                  {"threads", command.execution().thread_count()},
                  {"available_memory_bytes", available_memory_bytes()},
                  {"libraries", libraries()},
+                 {"indexes", indexes()},
                  {"kernels", Json::array()}};
   for (const attention::Kernel& kernel : attention::kernels())
     report["kernels"].push_back({{"name", kernel.name},
@@ -94,7 +103,8 @@ int run_info(const Invocation& invocation) {
     std::cout << separator << name << ' ' << value.get<std::string>();
     separator = ", ";
   }
-  std::cout << "\nkernels\n";
+  std::cout << fmt::format("\nindexes    {}\nkernels\n",
+                           fmt::join(report["indexes"].get<std::vector<std::string>>(), ", "));
   for (const attention::Kernel& kernel : attention::kernels())
     std::cout << fmt::format("  {:<14}{:<16}{}\n", kernel.name, kernel.arithmetic, kernel.description);
   return kDone;

@@ -9,7 +9,8 @@ namespace subquad::verifiers {
 inline constexpr std::size_t kQueryTile = 4;
 /// Weights below 2^kSmallestExponent times the largest become 0, so that no product here is ever subnormal but by v.
 inline constexpr double kSmallestExponent = -1000;
-/// Stands for the logit of a padding key, and of a key that a query does not see: far below every real one (2^40), and still split exactly.
+/// Stands for the logit of a padding key, and of a key that a query does not see: far below every real one (2^40), and
+/// still split exactly.
 inline constexpr double kAbsentLogit = -0x1p50;
 
 struct WeightedSumsTask {

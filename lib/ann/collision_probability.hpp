@@ -1,4 +1,5 @@
-// Collision probabilities: the exact law of each locality-sensitive hash family, as a function of the distance.
+// Collision probabilities: the exact law of each locality-sensitive hash family, as a function of the distance
+// (L25.LSH).
 //
 // All are strictly decreasing where they are neither 0 nor 1. Distances: u = |x - y| for Euclidean and spherical
 // families (on the unit sphere u = 2 sin(theta/2), 0 <= u <= 2), differing coordinates for bit sampling.

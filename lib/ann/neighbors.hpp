@@ -20,6 +20,7 @@ enum class Similarity {
 enum class Arithmetic { float32, float64 };
 std::string_view to_string(Arithmetic arithmetic) noexcept;
 
+/// Keys by number: n x k.
 using IndexMatrix = problems::RowMajorMatrix<std::uint32_t>;
 /// Fills rows that have fewer than k keys.
 inline constexpr std::uint32_t kNoKey = std::numeric_limits<std::uint32_t>::max();

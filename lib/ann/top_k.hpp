@@ -6,6 +6,7 @@
 
 namespace subquad::ann {
 
+/// What to search for.
 struct TopKOptions {
   Similarity similarity = Similarity::inner_product;
   problems::AttentionMask mask;

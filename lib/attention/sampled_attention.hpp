@@ -1,4 +1,5 @@
-// Attention by sampling: mean of samples, median of means, up-weighted tail (H25), with explicit sample sizes.
+// Attention by sampling: mean of samples, median of means (H25.T2.1), up-weighted tail (H25.T2.5), with explicit sample
+// sizes.
 #pragma once
 
 #include <subquad/ann/neighbors.hpp>
@@ -31,8 +32,10 @@ MedianOfMeansPlan median_of_means_relative_plan(double value_bound, double lower
 Count upweighted_tail_samples(std::uint64_t num_keys, std::uint64_t k, double value_bound, double epsilon,
                               double delta);
 
+/// How a row is estimated; page: docs/kernels/sampled_attention.md.
 enum class Estimator { mean, median_of_means, upweighted_tail };
 
+/// What to draw.
 struct SampledOptions {
   Estimator estimator = Estimator::upweighted_tail;
   std::uint64_t samples = 0;  ///< mean: N; up-weighted tail: l; median of means: group size
@@ -41,6 +44,7 @@ struct SampledOptions {
   std::uint64_t seed = 1;     ///< row i uses Random(seed).split("row").split(i): rows do not depend on each other
 };
 
+/// The estimate and its cost.
 struct SampledResult {
   problems::MatrixD output;  ///< n x d_v
   std::uint64_t logits = 0;  ///< logits computed beyond the listed ones, over all rows

@@ -27,6 +27,7 @@ std::uint64_t walk_samples(std::uint64_t num_keys, std::uint64_t value_dim, doub
 /// many samples is within this, where |g_il| <= b_g, |K| <= b_k (Hoeffding for E[gK], E[g] and E[K]; H25.DQ).
 double query_gradient_error_bound(std::uint64_t samples, double scale, double g_bound, double key_bound, double delta);
 
+/// What to draw.
 struct SampledGradientOptions {
   std::uint64_t walks = 0;  ///< dV: for each sign and column, >= 1
   WalkSign sign = WalkSign::split;

@@ -11,8 +11,11 @@
 
 namespace subquad {
 
+/// Pays for the rounding of a bound's own evaluation.
 inline constexpr double kEvaluationSlack = 1.0 + 0x1p-40;
+/// Largest relative error of one rounding to nearest.
 inline constexpr double kUnitRoundoff64 = 0x1p-53;
+/// The same for float32.
 inline constexpr double kUnitRoundoff32 = 0x1p-24;
 
 /// Upper bound of gamma_m = m u/(1 - m u), up to kEvaluationSlack; infinite where it is not defined (m u > 1/4). NaN

@@ -47,6 +47,67 @@ class ExperimentTest(CommandTest):
             self.assertLess(float(row["error_bound"]), float(row["epsilon"]))
             self.assertGreaterEqual(float(row["lower_bound"]), float(row["epsilon"]))
 
+    def test_knn_errors_are_within_their_certificates(self):
+        head, rows = self.rows("knn-error", "-n", "150", "-d", "8", "--heads", "2", "-b", "2,10", "-k", "3,ln n,n^1/2,150", "--svg", "k.svg")
+        self.assertEqual(len(rows), 3 * 2 * 4)
+        self.assertEqual([row["k"] for row in rows[:4]], [3, 6, 13, 150])
+        for row in rows:
+            self.assertLessEqual(row["slack"], 1)
+            self.assertLessEqual(row["max_error"], row["max_error_bound"])
+            self.assertLessEqual(row["mean_error"], row["max_error"])
+            if row["k"] == 150:
+                self.assertEqual((row["max_tail_mass"], row["upweighted_bound"]), (0, 0))
+                self.assertLess(row["max_error"], 1e-9)
+        xml.parse(self.folder / "k.svg")
+
+    def test_knn_times_stand_side_by_side(self):
+        head, rows = self.rows("knn-time", "-n", "200,400", "-d", "8", "--repetitions", "1", "-k", "3", "--svg", "t.svg")
+        self.assertEqual([r["method"] for r in rows[:3]], ["exact", "top-k exact search", "top-k lsh"])
+        for row in rows:
+            self.assertGreater(row["seconds"], 0)
+            self.assertLessEqual(row["recall"], 1)
+            self.assertEqual(row["mean_tail_mass"] is not None, row["method"] == "top-k exact search")
+        xml.parse(self.folder / "t.svg")
+
+    def test_descent_with_estimated_gradients_descends(self):
+        head, rows = self.rows("gradient-descent", "-n", "30", "--steps", "40", "--samples", "30", "--svg", "d.svg")
+        for loss in ("squared", "cross-entropy"):
+            first, last = [row for row in rows if row["loss"] == loss][0], [row for row in rows if row["loss"] == loss][-1]
+            self.assertEqual(first["exact"], first["sampled"])
+            for method in ("exact", "sampled", "upweighted"):
+                self.assertLess(last[method], first[method])
+            self.assertLess(abs(last["upweighted"] - last["exact"]), 0.1 * first["exact"])
+        xml.parse(self.folder / "d.svg")
+
+    def test_gradient_quality_grows_with_the_samples(self):
+        head, rows = self.rows("gradient-quality", "-n", "100", "--samples", "1,3000")
+        exact = [row for row in rows if row["method"] == "exact float32"]
+        self.assertEqual(len(exact), 3)
+        for row in exact:
+            self.assertGreater(row["cosine"], 0.99999)
+        for method in ("sampled", "up-weighted"):
+            for gradient in ("dQ", "dK", "dV"):
+                few, many = [row["cosine"] for row in rows if row["method"] == method and row["gradient"] == gradient]
+                self.assertGreater(many, few)
+                self.assertGreater(many, 0.9)
+
+    def test_refusals_of_neighbour_experiments(self):
+        for arguments, words in (
+            (("knn-error", "-n", "1"), "n = 1"),
+            (("knn-error", "-b", "0"), "b = 0"),
+            (("knn-error", "-k", "0"), "k = '0'"),
+            (("knn-error", "-k", "n"), "k = 'n'"),
+            (("knn-error", "--layouts", "square"), "no layout is called 'square'"),
+            (("knn-error", "--delta", "1"), "delta = 1"),
+            (("knn-time", "-n", "1"), "n = 1"),
+            (("knn-time", "--repetitions", "0"), "0 repetitions"),
+            (("gradient-descent", "--rate", "0"), "rate 0"),
+            (("gradient-descent", "--samples", "0"), "0 samples"),
+            (("gradient-quality", "--samples", "0"), "no sample"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertIn(words, self.expect(BAD_USAGE, "experiment", *arguments, "--quiet").err)
+
     def test_refusals(self):
         cases = [
             (("transition", "-c", "0"), BAD_USAGE, "expected 0 < c"),

@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!fuzz::accepted([&] { (void)verify_anna(q, k, weights.claim, rows); }))
     fuzz::violated("counts that were read can be judged", out.str());
   const problems::MatrixD zero = problems::MatrixD::Zero(q.rows(), 1);
-  if (!fuzz::accepted([&] { (void)verify_anna_output(k, rows, weights.claim.tables, zero); }))
+  if (!fuzz::accepted([&] { (void)verifiers::verify_anna_output(k, rows, weights.claim.tables, zero); }))
     fuzz::violated("counts that were read can be averaged", out.str());
   return 0;
 }
