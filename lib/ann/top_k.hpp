@@ -18,7 +18,7 @@ struct TopKOptions {
 ///
 /// Shapes    q: n x d, k: n_k x d, row-major; 1 <= count <= n_k < 2^32 - 1
 /// Ranges    finite entries
-/// Accuracy  result.score_error
+/// Accuracy  result.score_error, proved (ANN.TOPK)
 /// Threads   over blocks of queries; the result does not depend on their number (it may differ between SIMD targets in
 ///           the last bits of scores)
 /// Cost      O(n n_k d) time; O(count + d) numbers a query and thread block beyond the result, and 16 MiB of packed
