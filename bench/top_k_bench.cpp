@@ -5,7 +5,8 @@
 // 2 n n_k d operations of the product, so that what selection costs is what is missing to the limit. Where the build
 // has FAISS its IndexFlatIP searches the same keys, on the BLAS that the process finds; its index is built before the
 // clock starts, while ours packs the keys in every call. Both scores are compared first: a peer that is wrong is no
-// peer.
+// peer. Rows on one thread take the processor time of this process, which other processes disturb less than the clock;
+// the limit is the best of three.
 #include "fma_peak.hpp"
 
 #include <subquad/ann/top_k.hpp>
@@ -21,6 +22,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <ctime>
 #include <functional>
 #include <string>
 #include <vector>
@@ -47,10 +49,24 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-double seconds_of(const std::function<void()>& work) {
+double seconds_of(int threads, const std::function<void()>& work) {
   const Stopwatch watch;
+  const std::clock_t start = std::clock();
   work();
-  return watch.seconds();
+  if (threads > 1) return watch.seconds();
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+}
+
+/// Operations a second, by the clock that seconds_of takes: the limit itself is measured by the other one.
+double limit_of(int threads) {
+  double best = 0;
+  for (int trial = 0; trial < 3; ++trial) {
+    double flops = 0;
+    const Stopwatch watch;
+    const double seconds = seconds_of(threads, [&] { flops = subquad::bench::fma_peak_flops<float>(threads); });
+    best = std::max(best, flops * watch.seconds() / seconds);
+  }
+  return best;
 }
 
 /// The peer; does nothing in a build without FAISS.
@@ -113,20 +129,21 @@ void top_k(benchmark::State& state, const Row& row, Similarity similarity) {
       2 * static_cast<double>(kQueries) * static_cast<double>(row.keys) * static_cast<double>(row.d);
   std::vector<double> rate, of_limit, over_peer, peer_rate, speedup;
   for (auto _ : state) {
-    const double limit = subquad::bench::fma_peak_flops<float>(row.threads);
-    const double own = seconds_of([&] { search(row.threads); });
+    const double limit = limit_of(row.threads);
+    const double own = seconds_of(row.threads, [&] { search(row.threads); });
     state.SetIterationTime(own);
     rate.push_back(static_cast<double>(kQueries) / own / 1e3);
     of_limit.push_back(operations / own / limit);
-    if (row.threads > 1) speedup.push_back(seconds_of([&] { search(1); }) / own);
+    if (row.threads > 1) speedup.push_back(seconds_of(row.threads, [&] { search(1); }) / own);
     if (with_peer) {
-      const double peers = seconds_of([&] { peer.search(q, row.threads); });
+      const double peers = seconds_of(row.threads, [&] { peer.search(q, row.threads); });
       over_peer.push_back(peers / own);
       peer_rate.push_back(static_cast<double>(kQueries) / peers / 1e3);
     }
   }
   state.counters["kqueries/s"] = median(rate);
   state.counters["of_limit"] = median(of_limit);
+  if (!(median(of_limit) <= 1)) state.SkipWithError("faster than the limit: the clocks disagree");
   if (with_peer) {
     state.counters["faiss_kqueries/s"] = median(peer_rate);
     state.counters["over_faiss"] = median(over_peer);
