@@ -12,6 +12,7 @@ NOT_KERNELS = {
     "exact_match": "the case r = 0 of anna",
     "chunked_softmax": "streaming_softmax inside the parts of a partition",
     "batched_attention": "streaming_softmax and its gradients on tensors of many heads",
+    "top_k": "a search of lib/ann, whose page stands with the kernels that it feeds",
     "top_k_attention": "needs the result of a search; adaptive_top_k is the kernel made of it",
     "lazy_gumbel": "the sampler of sampled_attention",
     "sampled_attention": "needs the result of a search, and sample sizes: subquad attend --kernel sampled",
