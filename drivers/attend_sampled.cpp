@@ -27,7 +27,6 @@ class SampledKernel final : public AttendKernel {
             "attend: sampled needs either --samples N, or --tolerance T with --delta D");
     require(!options.delta || options.tolerance, ErrorKind::parameter, "attend: --delta needs --tolerance T");
     sampled_.seed = options.seed;
-    sampled_.gap = 1e-9;  // far above the rounding of the search's scores
     sampled_.estimator = options.estimator == "mean"              ? Estimator::mean
                          : options.estimator == "median-of-means" ? Estimator::median_of_means
                                                                   : Estimator::upweighted_tail;

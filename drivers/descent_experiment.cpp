@@ -108,7 +108,6 @@ class Descent {
     sampled.samples = options_.samples;
     sampled.walks = options_.samples * options_.n;
     sampled.upweighted = method_ == Method::upweighted;
-    sampled.gap = 1e-9;  // far above the rounding of scores in double
     sampled.seed = Random(options_.seed).split("step").split(number).seed();
     AttentionGradients<MatrixD> g;
     g.v = sampled_value_gradient(x_, upstream, neighbors, sampled, execution_);
@@ -236,7 +235,6 @@ std::vector<GradientQualityRow> run_gradient_quality(const GradientQualityOption
         sampled.samples = samples;
         sampled.walks = samples * n;
         sampled.upweighted = upweighted;
-        sampled.gap = 1e-9;
         sampled.seed = options.seed;
         const auto add = [&](const char* name, auto estimate, const MatrixD& truth) {
           execution.check_stop();

@@ -12,7 +12,8 @@ namespace {
 // What covers the rounding of a bound's evaluation: a few logarithms, exponentials and products, each within some 1e-15
 // relative; exponents are up to z, l <= 2^20 times larger. docs/proofs/anna_plan.md.
 constexpr double kUpward = 1 + 1e-9;
-constexpr std::uint64_t kLongestCode = 4096;
+// Code lengths up to here are all tried, longer ones in steps of this part of them.
+constexpr std::uint64_t kFineLengths = 1024;
 
 double to_double(const Count& count) {
   return count.convert_to<double>();
@@ -41,6 +42,9 @@ void check(const AnnaRequest& r, const HashFamily& family) {
           "anna plan: radius r = {}, expected a positive number", r.radius);
   require(r.ratio > 1 && std::isfinite(r.ratio), ErrorKind::parameter,
           "anna plan: ratio c = {}, expected a number above 1", r.ratio);
+  require((!r.far_pairs || *r.far_pairs >= 0) && (!r.near_pairs || *r.near_pairs >= 0), ErrorKind::parameter,
+          "anna plan: {} far and {} near pairs, expected no negative number", describe(r.far_pairs.value_or(0)),
+          describe(r.near_pairs.value_or(0)));
   const double largest = family.metric == Metric::angular   ? 2.0
                          : family.metric == Metric::hamming ? static_cast<double>(r.dim)
                                                             : std::numeric_limits<double>::infinity();
@@ -52,23 +56,16 @@ Count pairs(const std::optional<Count>& known, const AnnaRequest& r) {
   return known ? *known : Count(r.num_queries) * Count(r.num_keys);
 }
 
-/// Multiply-adds to hash one point into one code of the family.
-Count code_operations(const HashFamily& family) {
-  if (family.metric == Metric::hamming) return 1;
-  if (family.name == "cross-polytope") return Count(family.dim) * family.dim;
-  return family.dim;
-}
-
 void count_cost(AnnaPlan& plan) {
   const AnnaRequest& r = plan.request;
   const Count points = Count(r.num_queries) + Count(r.num_keys);
-  const Count codes = points * plan.code_length;
-  plan.operations = Count(plan.tables) * (codes * code_operations(plan.family) + points * (Count(r.value_dim) + 1));
+  const Count hashing = points * plan.code_length * Count(std::ceil(plan.family.operations_per_code));
+  plan.operations = Count(plan.tables) * (hashing + points * (Count(r.value_dim) + 1));
   plan.exact_operations = Count(r.num_queries) * Count(r.num_keys) * (Count(r.dim) + r.value_dim);
   plan.gain = plan.operations < plan.exact_operations;
   const Count sums = Count(8) * (Count(r.value_dim) + 1);
-  plan.bytes_tables = Count(plan.tables) * Count(r.num_keys) * (Count(8) * plan.code_length + sums + 20);
-  plan.bytes_linear = Count(r.num_queries) * (Count(8) * plan.code_length + 2 * sums + 20) +
+  plan.bytes_tables = Count(plan.tables) * Count(r.num_keys) * (Count(8) * plan.code_length + sums + 28);
+  plan.bytes_linear = Count(r.num_queries) * (Count(8) * plan.code_length + 2 * sums + 28) +
                       Count(r.num_keys) * (Count(8) * plan.code_length);
 }
 
@@ -79,10 +76,45 @@ void add_paper_choice(AnnaPlan& plan, const Count& far, const Count& near) {
   plan.paper_code_length = std::max<std::uint64_t>(
       1, static_cast<std::uint64_t>(std::ceil(3 * std::log(n) / -std::log(plan.far_probability))));
   const double tables = std::ceil(std::exp(3 * plan.rho * std::log(n)) * std::log(n));
-  if (!(tables < 0x1p62)) return;
   plan.paper_tables = Count(tables);
+  if (!(tables < 0x1p62)) return;
   plan.paper_failure_bound = anna_failure_bound(plan.near_probability, plan.far_probability, plan.paper_code_length,
                                                 static_cast<std::uint64_t>(tables), far, near);
+}
+
+/// A (1 - (1 - p2^z)^l), upward. Each p may itself be off in its last digits; to the power z that is z times as much.
+double false_meetings(double p2, double z, double l, const Count& far) {
+  return far == 0 ? 0.0 : to_double(far) * meets_somewhere(p2, z, l) * (kUpward + 1e-14 * z);
+}
+
+/// B (1 - p1^z)^l, upward.
+double missed_pairs(double p1, double z, double l, const Count& near) {
+  return near == 0 ? 0.0 : to_double(near) * never_meets(p1 * (1 - 1e-14), z, l) * kUpward;
+}
+
+/// Tables that bring the near pairs' share down to `share`: a lower bound, as real number. share > 0.
+double tables_for_near(double p1, double z, const Count& near, double share) {
+  if (near == 0) return 1;
+  const double meets = p1 > 0 ? std::exp(z * std::log(p1)) : 0.0;
+  if (meets >= 1) return 1;
+  return std::max(1.0, std::log(to_double(near) / share) / -std::log1p(-meets) * (1 - 1e-12));
+}
+
+/// The least l <= limit that keeps eta with codes of this length. The far pairs' share grows with l and the near pairs'
+/// falls: whatever l will do, the near pairs get at most what the far pairs of a smaller l leave them. So the lower
+/// bounds below climb, and the first that will do is the least.
+std::optional<std::uint64_t> least_tables(double p1, double p2, double z, const Count& far, const Count& near,
+                                          double eta, std::uint64_t limit) {
+  std::uint64_t l = 1;
+  while (true) {
+    const auto tables = static_cast<double>(l);
+    const double false_share = false_meetings(p2, z, tables, far);
+    if (false_share + missed_pairs(p1, z, tables, near) <= eta) return l;
+    if (!(false_share < eta)) return std::nullopt;
+    const double needed = std::ceil(tables_for_near(p1, z, near, eta - false_share));
+    if (!(needed <= static_cast<double>(limit)) || l >= limit) return std::nullopt;
+    l = std::max(l + 1, static_cast<std::uint64_t>(needed));
+  }
 }
 
 /// What does not depend on z and l.
@@ -105,11 +137,8 @@ double anna_failure_bound(double near_probability, double far_probability, std::
                           std::uint64_t tables, const Count& far_pairs, const Count& near_pairs) {
   const auto z = static_cast<double>(code_length);
   const auto l = static_cast<double>(tables);
-  // Each p may itself be off in its last digits; raised to the power z that is z times as much.
-  const double slack = kUpward + 1e-14 * z;
-  const double false_meeting = to_double(far_pairs) * meets_somewhere(far_probability, z, l) * slack;
-  const double missed = to_double(near_pairs) * never_meets(near_probability * (1 - 1e-14), z, l) * kUpward;
-  return std::min(1.0, false_meeting + missed);
+  return std::min(1.0,
+                  false_meetings(far_probability, z, l, far_pairs) + missed_pairs(near_probability, z, l, near_pairs));
 }
 
 AnnaPlan judge_anna(const AnnaRequest& request, const HashFamily& family, std::uint64_t code_length,
@@ -138,27 +167,24 @@ AnnaPlan plan_anna(const AnnaRequest& request, const HashFamily& family) {
   const Count near = pairs(request.near_pairs, request);
 
   std::optional<AnnaPlan> best;
-  for (std::uint64_t z = 1; z <= kLongestCode; ++z) {
-    // Tables that the near pairs need if they may use all of eta; the far pairs' share then decides whether that, or a
-    // few more, will do. More tables only help the near pairs, and only hurt the far ones.
-    const double meets = std::exp(static_cast<double>(z) * std::log(p1));
-    const double needed = near == 0      ? 1.0
-                          : meets >= 1   ? 1.0
-                          : meets <= 0.0 ? std::numeric_limits<double>::infinity()
-                                         : std::log(to_double(near) / request.failure) / -std::log1p(-meets);
-    if (!(needed <= static_cast<double>(request.max_tables))) break;  // larger z needs still more
-    const auto least = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::ceil(needed)));
-    // With twice the tables the near term is squared: beyond that nothing is to be gained.
-    const std::uint64_t most = std::min(request.max_tables, 2 * least + 2);
-    const auto bound = [&](std::uint64_t l) { return anna_failure_bound(p1, p2, z, l, far, near); };
-    std::uint64_t l = least;
-    while (l <= most && !(bound(l) <= request.failure)) l += std::max<std::uint64_t>(1, least / 64);
-    if (l > most) continue;
-    while (l > least && bound(l - 1) <= request.failure) --l;
+  // The far pairs need A p2^z <= eta even of one table: shorter codes are out.
+  const double shortest = far == 0 || p2 <= 0 ? 1.0 : std::log(to_double(far) / request.failure) / -std::log(p2);
+  // A number, and with integers around it: p2 = 1 gives infinity.
+  const bool possible = p2 < 1 && shortest < 0x1p52;
+  auto z = possible ? static_cast<std::uint64_t>(std::max(1.0, std::floor(shortest * (1 - 1e-9)))) : std::uint64_t{0};
+  for (; possible; z += 1 + z / kFineLengths) {
+    const auto length = static_cast<double>(z);
+    const double needed = tables_for_near(p1, length, near, request.failure);
+    if (!(needed <= static_cast<double>(request.max_tables))) break;  // longer codes need still more
     AnnaPlan candidate = plan;
     candidate.code_length = z;
-    candidate.tables = l;
-    candidate.failure_bound = bound(l);
+    candidate.tables = static_cast<std::uint64_t>(needed);
+    count_cost(candidate);
+    if (best && candidate.operations >= best->operations) break;  // and longer codes cost still more
+    const auto l = least_tables(p1, p2, length, far, near, request.failure, request.max_tables);
+    if (!l) continue;
+    candidate.tables = *l;
+    candidate.failure_bound = anna_failure_bound(p1, p2, z, *l, far, near);
     count_cost(candidate);
     if (!best || candidate.operations < best->operations) best = candidate;
   }
@@ -195,8 +221,8 @@ double anna_instance_failure_bound(const HashFamily& family, std::uint64_t code_
                                    const Eigen::Ref<const problems::MatrixD>& k, double radius, double ratio) {
   require(code_length >= 1 && tables >= 1, ErrorKind::parameter,
           "anna bound: code length {}, {} tables; expected at least 1", code_length, tables);
-  require(radius >= 0 && ratio >= 1, ErrorKind::parameter, "anna bound: r = {}, c = {}; expected r >= 0, c >= 1",
-          radius, ratio);
+  require(radius >= 0 && ratio >= 1 && std::isfinite(radius * ratio), ErrorKind::parameter,
+          "anna bound: r = {}, c = {}; expected r >= 0, c >= 1", radius, ratio);
   check_points(family, q, "Q");
   check_points(family, k, "K");
   const auto z = static_cast<double>(code_length);
@@ -210,7 +236,9 @@ double anna_instance_failure_bound(const HashFamily& family, std::uint64_t code_
       if (d <= radius * (1 + 1e-12)) sum += never_meets(p * (1 - 1e-14), z, l);
     }
   }
-  return std::min(1.0, sum * (kUpward + 1e-14 * z));
+  // Adding up so many positive terms may lose half a unit in the last place each time.
+  const double terms = 2 * static_cast<double>(q.rows()) * static_cast<double>(k.rows());
+  return std::min(1.0, sum * (kUpward + 1e-14 * z + 1.2e-16 * terms));
 }
 
 }  // namespace subquad::ann

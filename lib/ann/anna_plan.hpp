@@ -52,8 +52,8 @@ struct AnnaPlan {
 double anna_failure_bound(double near_probability, double far_probability, std::uint64_t code_length,
                           std::uint64_t tables, const Count& far_pairs, const Count& near_pairs);
 
-/// The (z, l) of least cost: for every z that could help, the least l that the near pairs need, accepted if the far
-/// pairs allow it.
+/// The (z, l) of least cost: for every code length z that could help (beyond 1024: in steps of z/1024) the least l
+/// that keeps eta.
 ///
 /// Errors  Error(parameter) for r <= 0, c <= 1, eta outside (0, 1), NaN, no queries or keys, distances that the metric
 ///         does not have; Error(resource) if no (z, l) with l <= max_tables keeps eta: the message has p1, p2 and rho

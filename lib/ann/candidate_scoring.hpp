@@ -13,12 +13,17 @@
 
 namespace subquad::ann {
 
-/// Throws Error(parameter) with the place of an entry that is not finite.
+/// Products of entries up to this stay finite in any sum of fewer than 2^64 of them.
+inline constexpr double kLargestIndexEntry = 0x1p400;
+
+/// Throws Error(parameter) with the place of an entry that is not finite, or whose products could overflow.
 inline void check_finite_points(const Eigen::Ref<const problems::MatrixD>& points, const char* name) {
   for (Eigen::Index i = 0; i < points.rows(); ++i) {
     for (Eigen::Index c = 0; c < points.cols(); ++c) {
       require(std::isfinite(points(i, c)), ErrorKind::parameter, "index: {}[{},{}] is {}, expected a finite number",
               name, i, c, points(i, c));
+      require(std::fabs(points(i, c)) <= kLargestIndexEntry, ErrorKind::parameter,
+              "index: {}[{},{}] is {}, expected at most 2^400", name, i, c, points(i, c));
     }
   }
 }

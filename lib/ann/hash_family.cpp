@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numbers>
 #include <utility>
 
 namespace subquad::ann {
@@ -37,32 +39,114 @@ double project(const Eigen::Ref<const Eigen::RowVectorXd>& point,
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+/// Directions do not depend on length, but squares of entries overflow or vanish beyond 2^+-500.
+bool row_needs_scaling(double largest) {
+  return largest != 0 && !(largest > 0x1p-400 && largest < 0x1p400);
+}
+
+bool needs_scaling(const View& block) {
+  for (Eigen::Index i = 0; i < block.rows(); ++i) {
+    if (row_needs_scaling(block.row(i).cwiseAbs().maxCoeff())) return true;
+  }
+  return false;
+}
+
+/// Such rows by a power of two, the others as they are: a row's codes do not depend on its neighbours.
+MatrixD scaled(const View& block) {
+  MatrixD result = block;
+  for (Eigen::Index i = 0; i < block.rows(); ++i) {
+    const double largest = block.row(i).cwiseAbs().maxCoeff();
+    if (!row_needs_scaling(largest)) continue;
+    for (double& entry : result.row(i)) entry = std::scalbn(entry, -std::ilogb(largest));
+  }
+  return result;
+}
+
 /// A tuple whose code number c of a point is `code(point, c)`, computed row by row.
 template <class Code>
 class PointwiseTuple final : public HashTuple {
  public:
-  PointwiseTuple(std::uint64_t length, Code code)
-      : length_(static_cast<Eigen::Index>(length)), code_(std::move(code)) {}
+  PointwiseTuple(std::uint64_t length, Metric metric, Code code)
+      : length_(static_cast<Eigen::Index>(length)), metric_(metric), code_(std::move(code)) {}
 
   CodeMatrix hash(const View& points) const override {
     CodeMatrix codes(points.rows(), length_);
     for (Eigen::Index begin = 0; begin < points.rows(); begin += kBlock) {
       const Eigen::Index end = std::min(begin + kBlock, points.rows());
-      for (Eigen::Index c = 0; c < length_; ++c) {
-        for (Eigen::Index i = begin; i < end; ++i) codes(i, c) = code_(points.row(i), c);
+      const auto block = points.middleRows(begin, end - begin);
+      if (metric_ == Metric::angular && needs_scaling(block)) {
+        hash_block(scaled(block), begin, codes);
+      } else {
+        hash_block(block, begin, codes);
       }
     }
     return codes;
   }
 
  private:
+  void hash_block(const View& block, Eigen::Index begin, CodeMatrix& codes) const {
+    for (Eigen::Index c = 0; c < length_; ++c) {
+      for (Eigen::Index i = 0; i < block.rows(); ++i) codes(begin + i, c) = code_(block.row(i), c);
+    }
+  }
+
   Eigen::Index length_;
+  Metric metric_;
   Code code_;
 };
 
 template <class Code>
-std::unique_ptr<const HashTuple> pointwise(std::uint64_t length, Code code) {
-  return std::make_unique<const PointwiseTuple<Code>>(length, std::move(code));
+std::unique_ptr<const HashTuple> pointwise(std::uint64_t length, Metric metric, Code code) {
+  return std::make_unique<const PointwiseTuple<Code>>(length, metric, std::move(code));
+}
+
+/// A tuple of linear functions: code c of a point is `code(<point, a_c>, c)`. Directions are held by coordinates, so
+/// that the loop over functions is vectorised; each product is still one fixed sequence of operations, whatever the
+/// other points are.
+template <class Code>
+class LinearTuple final : public HashTuple {
+ public:
+  LinearTuple(const MatrixD& directions, Metric metric, Code code)
+      : by_coordinate_(directions.transpose()), metric_(metric), code_(std::move(code)) {}
+
+  CodeMatrix hash(const View& points) const override {
+    CodeMatrix codes(points.rows(), by_coordinate_.cols());
+    for (Eigen::Index begin = 0; begin < points.rows(); begin += kBlock) {
+      const Eigen::Index end = std::min(begin + kBlock, points.rows());
+      const auto block = points.middleRows(begin, end - begin);
+      if (metric_ == Metric::angular && needs_scaling(block)) {
+        hash_block(scaled(block), begin, codes);
+      } else {
+        hash_block(block, begin, codes);
+      }
+    }
+    return codes;
+  }
+
+ private:
+  void hash_block(const View& block, Eigen::Index begin, CodeMatrix& codes) const {
+    const Eigen::Index length = by_coordinate_.cols();
+    std::vector<double> products(static_cast<std::size_t>(length));
+    for (Eigen::Index i = 0; i < block.rows(); ++i) {
+      std::fill(products.begin(), products.end(), 0.0);
+      double* sum = products.data();
+      for (Eigen::Index t = 0; t < block.cols(); ++t) {
+        const double x = block(i, t);
+        const double* a = by_coordinate_.row(t).data();
+        for (Eigen::Index c = 0; c < length; ++c) sum[c] += x * a[c];
+      }
+      for (Eigen::Index c = 0; c < length; ++c) codes(begin + i, c) = code_(sum[c], c);
+    }
+  }
+
+  MatrixD by_coordinate_;  // dim x length
+  Metric metric_;
+  Code code_;
+};
+
+template <class Code>
+std::unique_ptr<const HashTuple> linear(const MatrixD& directions, Metric metric, Code code) {
+  return std::make_unique<const LinearTuple<Code>>(directions, metric, std::move(code));
 }
 
 void check_dim(std::uint64_t dim, const char* name) {
@@ -71,6 +155,7 @@ void check_dim(std::uint64_t dim, const char* name) {
 
 /// floor as an integer; buckets beyond 2^62 share one code at each end (a false collision there is what A1 would see).
 std::int64_t floor_code(double x) {
+  if (std::isnan(x)) return std::numeric_limits<std::int64_t>::min();  // sums of both signs overflowed
   return static_cast<std::int64_t>(std::clamp(std::floor(x), -0x1p62, 0x1p62));
 }
 
@@ -82,16 +167,16 @@ HashFamily e2lsh(std::uint64_t dim, double width) {
           width);
   HashFamily family;
   family.name = fmt::format("e2lsh(W={:g})", width);
+  family.operations_per_code = static_cast<double>(dim);
   family.metric = Metric::euclidean;
   family.dim = dim;
   family.collision_probability = [width](double u) { return e2lsh_collision_probability(u, width); };
   family.draw = [dim, width](std::uint64_t length, Random random) {
-    MatrixD directions = normal_matrix(random, length, dim);
+    const MatrixD directions = normal_matrix(random, length, dim);
     Eigen::VectorXd offsets(static_cast<Eigen::Index>(length));
     for (Eigen::Index c = 0; c < offsets.size(); ++c) offsets[c] = width * random.unit();
-    return pointwise(length, [directions = std::move(directions), offsets = std::move(offsets), width](const auto& x,
-                                                                                                       Eigen::Index c) {
-      return floor_code((project(x, directions.row(c)) + offsets[c]) / width);
+    return linear(directions, Metric::euclidean, [offsets = std::move(offsets), width](double product, Eigen::Index c) {
+      return floor_code((product + offsets[c]) / width);
     });
   };
   return family;
@@ -101,13 +186,14 @@ HashFamily bit_sampling(std::uint64_t dim) {
   check_dim(dim, "bit sampling");
   HashFamily family;
   family.name = "bit-sampling";
+  family.operations_per_code = 1;
   family.metric = Metric::hamming;
   family.dim = dim;
   family.collision_probability = [dim](double u) { return bit_sampling_collision_probability(u, dim); };
   family.draw = [dim](std::uint64_t length, Random random) {
     std::vector<Eigen::Index> places(length);
     for (Eigen::Index& place : places) place = static_cast<Eigen::Index>(random.below(dim));
-    return pointwise(length, [places = std::move(places)](const auto& x, Eigen::Index c) {
+    return pointwise(length, Metric::hamming, [places = std::move(places)](const auto& x, Eigen::Index c) {
       return static_cast<std::int64_t>(x[places[static_cast<std::size_t>(c)]] != 0);
     });
   };
@@ -118,14 +204,14 @@ HashFamily hyperplane(std::uint64_t dim) {
   check_dim(dim, "hyperplane");
   HashFamily family;
   family.name = "hyperplane";
+  family.operations_per_code = static_cast<double>(dim);
   family.metric = Metric::angular;
   family.dim = dim;
   family.collision_probability = [](double u) { return hyperplane_collision_probability(u); };
   family.draw = [dim](std::uint64_t length, Random random) {
-    MatrixD directions = normal_matrix(random, length, dim);
-    return pointwise(length, [directions = std::move(directions)](const auto& x, Eigen::Index c) {
-      return static_cast<std::int64_t>(project(x, directions.row(c)) > 0);
-    });
+    const MatrixD directions = normal_matrix(random, length, dim);
+    return linear(directions, Metric::angular,
+                  [](double product, Eigen::Index) { return static_cast<std::int64_t>(product > 0); });
   };
   return family;
 }
@@ -134,13 +220,14 @@ HashFamily cross_polytope(std::uint64_t dim) {
   check_dim(dim, "cross-polytope");
   HashFamily family;
   family.name = "cross-polytope";
+  family.operations_per_code = static_cast<double>(dim) * static_cast<double>(dim);
   family.metric = Metric::angular;
   family.dim = dim;
   family.collision_probability = [dim](double u) { return cross_polytope_collision_probability(u, dim); };
   family.draw = [dim](std::uint64_t length, Random random) {
     std::vector<MatrixD> rotations;
     for (std::uint64_t c = 0; c < length; ++c) rotations.push_back(normal_matrix(random, dim, dim));
-    return pointwise(length, [rotations = std::move(rotations)](const auto& x, Eigen::Index c) {
+    return pointwise(length, Metric::angular, [rotations = std::move(rotations)](const auto& x, Eigen::Index c) {
       const MatrixD& rotation = rotations[static_cast<std::size_t>(c)];
       std::int64_t code = 0;
       double best = -1;
@@ -164,6 +251,11 @@ HashFamily spherical_cap(std::uint64_t dim, double threshold, std::uint64_t caps
   require(caps >= 1, ErrorKind::parameter, "spherical cap: no cap, expected at least 1");
   HashFamily family;
   family.name = fmt::format("spherical-cap(t={:g}, caps={})", threshold, caps);
+  // Caps are tried until one holds the point.
+  const double held = 0.5 * std::erfc(threshold / std::numbers::sqrt2);
+  const double all = static_cast<double>(caps);
+  const double tried = held > 0 ? std::min(all, -std::expm1(all * std::log1p(-held)) / held) : all;
+  family.operations_per_code = static_cast<double>(dim) * tried;
   family.metric = Metric::angular;
   family.dim = dim;
   family.collision_probability = [threshold, caps](double u) {
@@ -172,7 +264,7 @@ HashFamily spherical_cap(std::uint64_t dim, double threshold, std::uint64_t caps
   family.draw = [dim, threshold, caps](std::uint64_t length, Random random) {
     std::vector<MatrixD> centres;
     for (std::uint64_t c = 0; c < length; ++c) centres.push_back(normal_matrix(random, caps, dim));
-    return pointwise(length, [centres = std::move(centres), threshold](const auto& x, Eigen::Index c) {
+    return pointwise(length, Metric::angular, [centres = std::move(centres), threshold](const auto& x, Eigen::Index c) {
       const MatrixD& caps_of_code = centres[static_cast<std::size_t>(c)];
       const double norm = std::sqrt(project(x, x));
       for (Eigen::Index t = 0; t < caps_of_code.rows(); ++t) {
@@ -188,7 +280,8 @@ double distance(Metric metric, const Eigen::Ref<const Eigen::RowVectorXd>& x,
                 const Eigen::Ref<const Eigen::RowVectorXd>& y) {
   switch (metric) {
     case Metric::angular:
-      return (x.normalized() - y.normalized()).norm();
+      // Rounding can leave opposite directions a little more than 2 apart.
+      return std::min(2.0, (x.stableNormalized() - y.stableNormalized()).norm());
     case Metric::hamming:
       return static_cast<double>((x.array() != y.array()).count());
     case Metric::euclidean:

@@ -37,6 +37,8 @@ struct HashFamily {
   std::uint64_t dim = 0;
   /// Pr[h(x) = h(y)] for points at this distance; non-increasing.
   std::function<double(double distance)> collision_probability;
+  /// Multiply-adds to hash one point into one code, expected: for cost models.
+  double operations_per_code = 0.0;
   /// Draws `length` independent functions. Same seed, same functions.
   std::function<std::unique_ptr<const HashTuple>(std::uint64_t length, Random random)> draw;
 };

@@ -11,7 +11,7 @@ namespace subquad::ann {
 
 /// The buckets of a code matrix, numbered by their first point; open addressing on a mixed hash of the tuple.
 ///
-/// Cost  O(n z) expected time for n tuples of length z; n z codes, and 8 to 16 bytes a point beyond them
+/// Cost  O(n z) expected time for n tuples of length z; at most n z codes, and 20 to 28 bytes a point beyond them
 class HashTable {
  public:
   /// Groups the rows. Fewer than 2^32 - 1 rows, else Error(parameter).

@@ -35,11 +35,11 @@ class LshIndex final : public ApproximateIndex {
  public:
   LshIndex(const MatrixD& keys, const LshOptions& options, const Execution& execution)
       : keys_(keys), options_(options) {
+    require(keys.rows() >= 1 && keys.rows() < kNoKey, ErrorKind::parameter,
+            "lsh index: {} keys, expected 1 to 2^32 - 2", keys.rows());
     if (options_.bits == 0) {
       options_.bits = std::clamp(static_cast<int>(std::log2(static_cast<double>(keys.rows()) / 16)), 1, kMostBits);
     }
-    require(keys.rows() >= 1 && keys.rows() < kNoKey, ErrorKind::parameter,
-            "lsh index: {} keys, expected 1 to 2^32 - 2", keys.rows());
     require(options_.bits >= 1 && options_.bits <= kMostBits, ErrorKind::parameter,
             "lsh index: {} bits, expected 1 to {}", options_.bits, kMostBits);
     require(options_.tables >= 1 && options_.probes >= 1, ErrorKind::parameter,

@@ -33,7 +33,7 @@ struct Neighbors {
   IndexMatrix index;        ///< n x k
   problems::MatrixD score;  ///< n x k, descending: <q, k>, or -|q - k|^2, as computed
   /// Proved for exact searches: the computed score of any key differs from its true one by at most this, row by row (n
-  /// entries). A key that is not listed therefore scores at most score(i, k-1) + 2 score_error[i]. Empty for
+  /// entries). A key that is not listed therefore scores at most score(i, k-1) + score_error[i]. Empty for
   /// approximate searches, which promise nothing.
   Eigen::VectorXd score_error;
   bool exact = false;

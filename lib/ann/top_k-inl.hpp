@@ -12,7 +12,7 @@
 #define SUBQUAD_ANN_TOP_K_INL_HPP_
 #endif
 
-#include "candidates.hpp"
+#include "candidates-inl.hpp"
 #include "top_k_task.hpp"
 
 #include <hwy/aligned_allocator.h>
@@ -79,40 +79,6 @@ HWY_NOINLINE void score_tile(const T* HWY_RESTRICT q, const T* HWY_RESTRICT k, s
   }
 }
 
-/// Appends the keys whose score is above the threshold; compacts when the buffer is full. `keys` is a multiple of
-/// kLanes, scores behind the last key are -inf.
-template <class T>
-HWY_INLINE void filter_row(const T* HWY_RESTRICT scores, std::size_t keys, std::uint32_t first_key,
-                           Candidates<T>& candidates, std::vector<typename Candidates<T>::Candidate>& scratch) {
-  const D<T> d;
-  const hn::Rebind<std::uint32_t, D<T>> d32;
-  V<T> threshold = hn::Set(d, candidates.threshold);
-  for (std::size_t j = 0; j < keys; j += kLanes<T>) {
-    const V<T> score = hn::Load(d, scores + j);
-    const auto better = hn::Gt(score, threshold);
-    if (HWY_LIKELY(hn::AllFalse(d, better))) continue;
-    if (candidates.full(kLanes<T>)) {
-      candidates.compact(scratch);
-      threshold = hn::Set(d, candidates.threshold);
-    }
-    const auto still_better = hn::Gt(score, threshold);
-    T* HWY_RESTRICT out_scores = candidates.scores() + candidates.size;
-    std::uint32_t* HWY_RESTRICT out_indices = candidates.indices() + candidates.size;
-    if constexpr (sizeof(T) == 4) {
-      const auto index = hn::Add(hn::Iota(d32, 0), hn::Set(d32, first_key + static_cast<std::uint32_t>(j)));
-      hn::CompressStore(index, hn::RebindMask(d32, still_better), d32, out_indices);
-      candidates.size += hn::CompressStore(score, still_better, d, out_scores);
-    } else {
-      const hn::RebindToUnsigned<D<T>> d64;
-      HWY_ALIGN std::uint64_t lanes[kLanes<T>];
-      const auto index = hn::Add(hn::Iota(d64, 0), hn::Set(d64, std::uint64_t{first_key} + j));
-      const std::size_t count = hn::CompressStore(index, hn::RebindMask(d64, still_better), d64, lanes);
-      for (std::size_t a = 0; a < count; ++a) out_indices[a] = static_cast<std::uint32_t>(lanes[a]);
-      candidates.size += hn::CompressStore(score, still_better, d, out_scores);
-    }
-  }
-}
-
 /// One search.
 template <class T, class S>
 class TopKSearch {
@@ -121,7 +87,7 @@ class TopKSearch {
     const std::size_t key_bytes = (d_ + 1) * sizeof(T);
     range_ = std::max(task_.packed_bytes / key_bytes / kTopKKeyTile, std::size_t{1}) * kTopKKeyTile;
     // At most 4 MiB of candidates a thread, but whole register tiles.
-    const std::size_t row_bytes = (candidate_capacity(task_.count) + kLanes<T>)*(sizeof(T) + sizeof(std::uint32_t));
+    const std::size_t row_bytes = (candidate_capacity(task_.count) + 2 * kLanes<T>)*2 * sizeof(T);
     block_ = std::clamp((std::size_t{4} << 20) / row_bytes / kRows * kRows, kRows, kTopKQueryBlock);
   }
 
@@ -143,7 +109,7 @@ class TopKSearch {
     hwy::AlignedFreeUniquePtr<T[]> q;
     hwy::AlignedFreeUniquePtr<T[]> scores;
     std::vector<Candidates<T>> candidates;
-    std::vector<typename Candidates<T>::Candidate> sorting;
+    std::vector<OrderedCandidate<T>> sorting;
   };
 
   static constexpr std::size_t round_up(std::size_t x, std::size_t multiple) {
@@ -214,8 +180,7 @@ class TopKSearch {
         if (task_.euclidean) {
           for (std::size_t j = 0; j < shown; ++j) scores[j] = T{2} * scores[j] - offsets_[tile + j];
         }
-        filter_row<T>(scores, padded_keys, static_cast<std::uint32_t>(first_ + tile), scratch->candidates[i],
-                      scratch->sorting);
+        scratch->candidates[i].add(scores, padded_keys, static_cast<std::uint32_t>(first_ + tile));
       }
     }
     for (std::size_t i = 0; i < rows; ++i) {
@@ -230,16 +195,9 @@ class TopKSearch {
 
   /// Starts from nothing, or from what the previous range left in the result.
   void restore(std::size_t query, Candidates<T>& candidates) const {
-    candidates.reset(task_.count, kLanes<T>);
+    candidates.reset(task_.count);
     if (first_ == 0) return;
-    const std::uint32_t* index = task_.index + query * task_.count;
-    const double* score = task_.score + query * task_.count;
-    while (candidates.size < task_.count && index[candidates.size] != ~std::uint32_t{0}) {
-      candidates.indices()[candidates.size] = index[candidates.size];
-      candidates.scores()[candidates.size] = static_cast<T>(score[candidates.size]);
-      ++candidates.size;
-    }
-    if (candidates.size == task_.count) candidates.threshold = candidates.scores()[candidates.size - 1];
+    candidates.restore(task_.index + query * task_.count, task_.score + query * task_.count, ~std::uint32_t{0});
   }
 
   void score_block(std::size_t tile, std::size_t padded_keys, std::size_t rows, Scratch& scratch) const {

@@ -57,6 +57,18 @@ double score_error(double query, double key, double dim, Similarity similarity) 
   return (ranked + rest) * kEvaluationSlack;
 }
 
+/// Subtracting |q|^2 may round different ranks to one score: such keys are put in the order of their indices.
+void order_equal_scores(Neighbors& result, Eigen::Index row) {
+  const Eigen::Index k = result.index.cols();
+  for (Eigen::Index begin = 0; begin < k;) {
+    Eigen::Index end = begin + 1;
+    while (end < k && result.score(row, end) == result.score(row, begin)) ++end;
+    std::uint32_t* index = result.index.data() + row * k;
+    std::sort(index + begin, index + end);
+    begin = end;
+  }
+}
+
 template <class T, class S, class Target>
 Neighbors search(Target target, const View<S>& q, const View<S>& k, std::uint64_t count, const TopKOptions& options,
                  const Execution& execution) {
@@ -110,6 +122,7 @@ Neighbors search(Target target, const View<S>& q, const View<S>& k, std::uint64_
       double square = 0;
       for (Eigen::Index c = 0; c < q.cols(); ++c) square += static_cast<double>(q(i, c)) * static_cast<double>(q(i, c));
       result.score.row(i).array() -= square;
+      order_equal_scores(result, i);
     }
   }
   return result;

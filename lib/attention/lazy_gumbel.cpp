@@ -63,12 +63,47 @@ LazyGumbelSampler::LazyGumbelSampler(std::span<const std::uint32_t> keys, std::s
     smallest = std::min(smallest, logits_[a]);
   }
   require(largest > -kInfinity, ErrorKind::parameter, "lazy Gumbel: every listed key has weight 0");
-  tail_bound_ = smallest + gap;
+  // Relative to the largest, so that the Gumbel variables keep their digits beside logits of any size.
+  largest_ = largest;
+  smallest_ = smallest - largest;
+  tail_bound_ = keys_.size() < num_keys_ ? smallest_ + gap : -kInfinity;
   std::vector<double> weights(logits_.size());
   double sum = 0;
-  for (std::size_t a = 0; a < logits_.size(); ++a) sum += weights[a] = std::exp(logits_[a] - largest);
-  log_sum_ = largest + std::log(sum);
-  if (head_ == GumbelHead::maximum) place_ = decltype(place_)(weights);
+  for (std::size_t a = 0; a < logits_.size(); ++a) {
+    logits_[a] -= largest;
+    // Rejection draws the part of each weight above the bound from the table, the part below from all keys.
+    const bool cut = head_ == GumbelHead::rejection && tail_bound_ > -kInfinity;
+    weights[a] = std::exp(logits_[a]);
+    if (cut) weights[a] *= logits_[a] > tail_bound_ ? -std::expm1(tail_bound_ - logits_[a]) : 0.0;
+    sum += weights[a];
+  }
+  log_sum_ = std::log(sum);
+  base_share_ = 1 / (1 + std::exp(log_sum_ - tail_bound_ - std::log(static_cast<double>(num_keys_))));
+  if (head_ != GumbelHead::each_key && sum > 0) place_ = decltype(place_)(weights);
+}
+
+double LazyGumbelSampler::relative_logit(std::uint32_t key) const {
+  const double logit = logit_(key);
+  require(logit < kInfinity, ErrorKind::parameter,
+          "lazy Gumbel: the logit of key {} is {}, expected a finite number or -inf", key, logit);
+  return logit - largest_;
+}
+
+/// With B the bound of unlisted logits, e^z = min(e^z, e^B) + max(e^z - e^B, 0), and only listed keys have the second
+/// part. A round takes a key from the table of second parts, or proposes any key at e^B, which stands with probability
+/// min(1, e^(z - B)): proportional to e^z in all. Rounds are independent, so whoever draws after them draws the same
+/// law: after n of them this one gives up.
+std::optional<std::uint32_t> LazyGumbelSampler::draw_by_rejection(Random& random, std::uint64_t& tail_draws) const {
+  const std::vector<std::uint32_t>& listed = unlisted_.listed();
+  for (std::uint64_t round = 0; round < num_keys_; ++round) {
+    if (random.unit() >= base_share_) return keys_[place_(random)];
+    const auto candidate = static_cast<std::uint32_t>(random.below(num_keys_));
+    const double logit = relative_logit(candidate);
+    const bool unlisted = logit < smallest_ || !std::binary_search(listed.begin(), listed.end(), candidate);
+    tail_draws += unlisted ? 1 : 0;
+    if (random.unit() < std::exp(logit - tail_bound_)) return candidate;
+  }
+  return {};
 }
 
 double LazyGumbelSampler::draw_head(Random& random, std::optional<std::uint32_t>& key) const {
@@ -85,9 +120,16 @@ double LazyGumbelSampler::draw_head(Random& random, std::optional<std::uint32_t>
 }
 
 GumbelSample LazyGumbelSampler::draw(Random& random) const {
-  std::optional<std::uint32_t> key;
-  double best = draw_head(random, key);
   GumbelSample sample;
+  std::optional<std::uint32_t> key;
+  if (head_ == GumbelHead::rejection) {
+    key = draw_by_rejection(random, sample.tail_draws);
+    if (key) {
+      sample.key = *key;
+      return sample;
+    }
+  }
+  double best = draw_head(random, key);
   // Each unlisted key takes part with probability 1 - exp(-rate), independently: the numbers of keys skipped between
   // two that do are geometric, floor(Exp/rate). So m is binomial and the keys are distinct and uniform, as the
   // algorithm asks.
@@ -98,11 +140,8 @@ GumbelSample LazyGumbelSampler::draw(Random& random) const {
     rank += 1 + std::floor(exponential(random) / rate);
     if (!(rank < rest)) break;
     const std::uint32_t candidate = unlisted_.at(static_cast<std::uint64_t>(rank));
-    const double logit = logit_(candidate);
-    require(logit < kInfinity, ErrorKind::parameter,
-            "lazy Gumbel: the logit of key {} is {}, expected a finite number or -inf", candidate, logit);
     ++sample.tail_draws;
-    const double perturbed = logit + gumbel_above(rate, random);
+    const double perturbed = relative_logit(candidate) + gumbel_above(rate, random);
     if (perturbed > best) {
       best = perturbed;
       key = candidate;

@@ -103,9 +103,9 @@ Count upweighted_tail_samples(std::uint64_t num_keys, std::uint64_t k, double va
 SampledResult sampled_attention(const Attention::Instance& instance, const ann::Neighbors& neighbors,
                                 const SampledOptions& options, const Execution& execution) {
   check_sampling(instance, neighbors, options.gap);
-  const bool all_listed = neighbors.k() == static_cast<std::uint64_t>(instance.k.rows());
-  require(options.samples >= 1 || (all_listed && options.estimator == Estimator::upweighted_tail), ErrorKind::parameter,
-          "sampled attention: {} samples, expected at least 1", options.samples);
+  require(
+      options.samples >= 1 || (options.estimator == Estimator::upweighted_tail && lists_all_keys(instance, neighbors)),
+      ErrorKind::parameter, "sampled attention: {} samples, expected at least 1", options.samples);
   require(options.groups >= 1, ErrorKind::parameter, "sampled attention: no group, expected at least 1");
   SampledResult result;
   result.output.resize(instance.q.rows(), instance.v.cols());

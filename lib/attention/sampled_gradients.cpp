@@ -105,7 +105,7 @@ std::vector<WeightedKey> estimated_row(const SampledRow& row, std::uint64_t samp
 /// Every key is listed, and the listed keys are all that is used.
 bool needs_no_sample(const Attention::Instance& instance, const ann::Neighbors& neighbors,
                      const SampledGradientOptions& options) {
-  return options.upweighted && neighbors.k() == static_cast<std::uint64_t>(instance.k.rows());
+  return options.upweighted && lists_all_keys(instance, neighbors);
 }
 
 }  // namespace

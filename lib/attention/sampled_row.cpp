@@ -14,11 +14,27 @@ void check_sampling(const problems::Attention::Instance& instance, const ann::Ne
           "sampled attention: neighbours of {} queries, expected {}", neighbors.index.rows(), instance.q.rows());
   require(!neighbors.mask.causal, ErrorKind::parameter,
           "sampled attention: a masked search, expected one over all keys");
+  require(neighbors.similarity == ann::Similarity::inner_product, ErrorKind::parameter,
+          "sampled attention: a search by distance, expected one by inner product");
+  require(instance.scale >= 0, ErrorKind::parameter,
+          "sampled attention: scale {}, expected at least 0: the best keys are those of largest <q, k>",
+          instance.scale);
+  require(!neighbors.exact ||
+              (neighbors.score_error.size() == neighbors.index.rows() &&
+               neighbors.score.rows() == neighbors.index.rows() && neighbors.score.cols() == neighbors.index.cols()),
+          ErrorKind::parameter, "sampled attention: an exact search must have scores and score errors of every row");
   require(gap >= 0 && std::isfinite(gap), ErrorKind::parameter, "sampled attention: gap {}, expected a number >= 0",
           gap);
   for (std::uint64_t i = 0; i < neighbors.rows(); ++i) {
     require(neighbors.count(i) >= 1, ErrorKind::parameter, "sampled attention: no key is listed for query {}", i);
   }
+}
+
+bool lists_all_keys(const problems::Attention::Instance& instance, const ann::Neighbors& neighbors) {
+  for (std::uint64_t i = 0; i < neighbors.rows(); ++i) {
+    if (neighbors.count(i) < static_cast<std::uint64_t>(instance.k.rows())) return false;
+  }
+  return true;
 }
 
 SampledRow::SampledRow(const problems::Attention::Instance& instance, const ann::Neighbors& neighbors,
@@ -30,15 +46,28 @@ SampledRow::SampledRow(const problems::Attention::Instance& instance, const ann:
             "sampled attention: query {} lists key {} of {}", row, keys_[a], instance.k.rows());
     logits_[a] = logit(keys_[a]);
   }
+  std::vector<std::uint32_t> sorted = keys_;
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  require(twice == sorted.end(), ErrorKind::parameter, "sampled attention: query {} lists key {} twice", row,
+          twice == sorted.end() ? 0 : *twice);
+  if (neighbors.exact) {
+    const double score = neighbors.score(row_, static_cast<Eigen::Index>(keys_.size() - 1));
+    const double bound = instance.scale * (score + neighbors.score_error[row_]);
+    rounding_gap_ = std::max(0.0, bound - *std::min_element(logits_.begin(), logits_.end()));
+  }
 }
 
 double SampledRow::logit(std::uint32_t key) const {
-  return instance_.scale * instance_.q.row(row_).dot(instance_.k.row(static_cast<Eigen::Index>(key)));
+  const double result = instance_.scale * instance_.q.row(row_).dot(instance_.k.row(static_cast<Eigen::Index>(key)));
+  require(std::isfinite(result), ErrorKind::parameter,
+          "sampled attention: the logit of query {} and key {} is {}, expected a finite number", row_, key, result);
+  return result;
 }
 
 LazyGumbelSampler SampledRow::sampler(double gap) const {
   return {keys_, logits_, static_cast<std::uint64_t>(instance_.k.rows()),
-          [this](std::uint32_t key) { return logit(key); }, gap};
+          [this](std::uint32_t key) { return logit(key); }, gap + rounding_gap_};
 }
 
 std::vector<WeightedKey> SampledRow::upweighted(std::uint64_t samples, Random& random) const {

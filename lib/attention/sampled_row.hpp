@@ -11,8 +11,12 @@
 
 namespace subquad::attention {
 
-/// Throws Error(parameter) for an invalid instance, neighbours of another shape, masked or empty rows, or a gap < 0.
+/// Throws Error(parameter) for an invalid instance, a scale < 0, neighbours of another shape or by distance, masked or
+/// empty rows, or a gap < 0.
 void check_sampling(const problems::Attention::Instance& instance, const ann::Neighbors& neighbors, double gap);
+
+/// Every row lists every key: nothing is left to sample.
+bool lists_all_keys(const problems::Attention::Instance& instance, const ann::Neighbors& neighbors);
 
 /// A key with an unnormalised weight.
 struct WeightedKey {
@@ -20,7 +24,8 @@ struct WeightedKey {
   double weight;
 };
 
-/// Refers to the instance and the neighbours, which must outlive it.
+/// Refers to the instance, which must outlive it. Throws Error(parameter) for a key out of range or listed twice, and
+/// for a logit that overflows.
 class SampledRow {
  public:
   SampledRow(const problems::Attention::Instance& instance, const ann::Neighbors& neighbors, std::uint64_t row);
@@ -28,6 +33,7 @@ class SampledRow {
   const problems::Attention::Instance& instance() const { return instance_; }
   std::uint64_t listed() const { return keys_.size(); }
   double logit(std::uint32_t key) const;
+  /// gap: of an approximate search, on top of what the rounding of an exact one leaves open.
   LazyGumbelSampler sampler(double gap) const;
   /// The listed keys with weights e^z, and `samples` uniform others (with replacement), each with weight e^z (n -
   /// k)/samples, all divided by the largest e^z among them (H25 Algorithm 2).
@@ -38,6 +44,7 @@ class SampledRow {
   Eigen::Index row_;
   std::vector<std::uint32_t> keys_;
   std::vector<double> logits_;
+  double rounding_gap_ = 0.0;  // how far a key that an exact search passed over may be above the worst listed one
 };
 
 }  // namespace subquad::attention

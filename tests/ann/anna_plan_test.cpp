@@ -70,6 +70,76 @@ TEST(AnnaPlan, IsNeverWorseThanHalfAndHalf) {
   }
 }
 
+TEST(AnnaPlan, TheReviewersNumbersForAnExponent) {
+  // rho = 0.01, eta = 0.01, N = 16000: 18 tables whatever p2 is, not the 12.9 (ln) or 18.7 (log2) of N^0.03 log N.
+  // Codes of real length: a smaller p2 makes them shorter, and leaves l as it is.
+  const double pairs = 16000.0 * 16000.0;
+  for (const double log_p2 : {2.0, 10.0, 100.0}) {
+    double l = 1;
+    while (true) {
+      const double z = std::log(2 * pairs * l / 0.01) / log_p2;
+      const double needed = std::ceil(std::log(2 * pairs / 0.01) / -std::log1p(-std::exp(-0.01 * log_p2 * z)));
+      if (needed <= l) break;
+      l = needed;
+    }
+    EXPECT_EQ(l, 18);
+  }
+  // One code a table, p2 such that z = 1: our exact bound agrees that 18 will do, and 12 would not.
+  const double p2 = 0.005 / (pairs * 18);
+  const double p1 = std::pow(p2, 0.01);
+  const Count all = Count(16000) * 16000;
+  EXPECT_LE(anna_failure_bound(p1, p2, 1, 18, all, all), 0.01);
+  EXPECT_GT(anna_failure_bound(p1, p2, 1, 12, all, all), 0.01);
+}
+
+TEST(AnnaPlan, LongCodes) {
+  // Bit sampling in high dimension: p2 = 0.999, so z is some 10^4.
+  AnnaRequest r = request(100, 10);
+  r.dim = 100'000;
+  r.radius = 10;
+  const AnnaPlan plan = plan_anna(r, bit_sampling(r.dim));
+  EXPECT_GT(plan.code_length, 10'000u);
+  EXPECT_LT(plan.tables, 200u);
+  EXPECT_LE(plan.failure_bound, 0.01);
+}
+
+TEST(AnnaPlan, LeastTablesAndCostByTryingAll) {
+  for (const double width : {3.0, 5.0, 9.0}) {
+    for (const std::uint64_t n : {5u, 30u}) {
+      AnnaRequest r = request(n, 5, 0.1);
+      const HashFamily family = e2lsh(4, width);
+      const AnnaPlan plan = plan_anna(r, family);
+      const Count pairs = Count(n) * n;
+      Count least = -1;
+      for (std::uint64_t z = 1; z <= 60; ++z) {
+        for (std::uint64_t l = 1; l <= 2000; ++l) {
+          if (!(anna_failure_bound(plan.near_probability, plan.far_probability, z, l, pairs, pairs) <= 0.1)) continue;
+          const Count cost = judge_anna(r, family, z, l).operations;
+          if (least < 0 || cost < least) least = cost;
+          break;
+        }
+      }
+      ASSERT_GE(least, 0);
+      EXPECT_EQ(plan.operations, least) << width << ' ' << n;
+    }
+  }
+}
+
+TEST(AnnaPlan, ManyTablesTakeNoTime) {
+  AnnaRequest r = request(1000, 2);
+  r.max_tables = std::uint64_t{1} << 40;
+  const AnnaPlan plan = plan_anna(r, e2lsh(4, 4));
+  EXPECT_GT(plan.tables, 100'000'000u);
+  EXPECT_LE(plan.failure_bound, r.failure);
+}
+
+TEST(AnnaPlan, CapsAreNotTakenForCheap) {
+  AnnaRequest r = request(16000, 6);
+  r.dim = r.value_dim = 64;
+  r.radius = 0.2;
+  EXPECT_FALSE(plan_anna(r, spherical_cap(64, 3, 5000)).gain);  // some 740 products a code
+}
+
 TEST(AnnaPlan, TheReviewersQuestion) {
   // N = 16000, c = 10: exact bounds ask for more than the 64 tables that N^0.03 ln N would give.
   const AnnaPlan plan = plan_anna_e2lsh(request(16000, 10));
@@ -223,6 +293,7 @@ TEST(AnnaPlan, BadInput) {
   refuse("0 queries", [](AnnaRequest& r) { r.num_queries = 0; });
   refuse("0 keys", [](AnnaRequest& r) { r.num_keys = 0; });
   refuse("dimension 5, but the family hashes 4", [](AnnaRequest& r) { r.dim = 5; });
+  refuse("expected no negative number", [](AnnaRequest& r) { r.far_pairs = Count(-5); });
   refuse("at most 0 tables", [](AnnaRequest& r) { r.max_tables = 0; });
   AnnaRequest r = request(10, 4);
   r.radius = 0;

@@ -110,6 +110,7 @@ TEST(LshIndex, BadInput) {
   refuse("0 tables", k, {1, 0});
   refuse("0 probes", k, {1, 1, 0});
   refuse("K[0,0] is nan", MatrixD::Constant(1, 1, std::nan("")), {});
+  refuse("expected at most 2^400", MatrixD::Constant(1, 1, 1e200), {});
   const auto index = make_lsh_index(k);
   expect_error(ErrorKind::parameter, "k = 0", [&] { index->search(k, 0); });
   expect_error(ErrorKind::parameter, "k = 5 for 4 keys", [&] { index->search(k, 5); });

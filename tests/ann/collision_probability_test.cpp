@@ -59,6 +59,33 @@ TEST(CollisionProbability, CrossPolytopeAnchors) {
   EXPECT_EQ(cross_polytope_collision_probability(2, 8), 0);
 }
 
+TEST(CollisionProbability, CrossPolytopeTails) {
+  // Relative digits for close and for nearly opposite points.
+  for (const double u : {1e-12, 1e-8, 1e-6, 1e-4, 1e-3, 1e-2, 0.05, 1.9, 1.99, 1.9999, 2 - 1e-9}) {
+    const double p = hyperplane_collision_probability(u);
+    EXPECT_NEAR(cross_polytope_collision_probability(u, 1) / p, 1, 1e-11) << u;
+    EXPECT_NEAR(cross_polytope_collision_probability(u, 2) / (p * p), 1, 1e-11) << u;
+  }
+  for (const std::uint64_t d : {2u, 64u, 1024u, 20'000u}) {
+    EXPECT_NEAR(cross_polytope_collision_probability(std::numbers::sqrt2, d) * 2 * static_cast<double>(d), 1, 1e-10);
+    // 1 - p is proportional to u for small u.
+    const double slope = (1 - cross_polytope_collision_probability(1e-4, d)) / 1e-4;
+    EXPECT_NEAR((1 - cross_polytope_collision_probability(1e-6, d)) / 1e-6 / slope, 1, 1e-3) << d;
+  }
+  // By conditional quadrature of F in another program (no Owen's T), relative 1e-14.
+  EXPECT_NEAR(cross_polytope_collision_probability(0.001, 64) / 0.998535945818, 1, 1e-11);
+  EXPECT_NEAR(cross_polytope_collision_probability(0.6, 1024) / 0.21602479952610973, 1, 1e-11);
+  EXPECT_NEAR(cross_polytope_collision_probability(1.95, 64) / 4.108039467385292e-15, 1, 1e-11);
+  EXPECT_NEAR(cross_polytope_collision_probability(1.99, 64) / 1.8222838001995374e-31, 1, 1e-11);
+}
+
+TEST(CollisionProbability, SphericalCapsOfClosePoints) {
+  // By mpmath at 25 digits.
+  EXPECT_NEAR(spherical_cap_collision_probability(1e-8, 3, 1'000'000), 0.9999999738046631, 1e-13);
+  EXPECT_NEAR(spherical_cap_collision_probability(1e-8, 1.5, 64), 0.9999999847167828, 1e-13);
+  EXPECT_NEAR(spherical_cap_collision_probability(1e-4, 3, 1'000'000), 0.9997380809333284, 1e-13);
+}
+
 TEST(CollisionProbability, SphericalCapAnchors) {
   EXPECT_NEAR(spherical_cap_collision_probability(1, 1.5, 1'000'000), .158928, 1e-6);
   EXPECT_EQ(spherical_cap_collision_probability(0, 1.5, 10), 1);

@@ -98,6 +98,32 @@ TEST(HashFamily, AngularFamiliesIgnoreLength) {
   }
 }
 
+TEST(HashFamily, DirectionsAtTheEndsOfTheRange) {
+  Random random(10);
+  for (const HashFamily& family : {hyperplane(8), cross_polytope(8), spherical_cap(8, 1.2, 24)}) {
+    const MatrixD points = random_points(family, 20, random);
+    const auto tuple = family.draw(30, Random(11));
+    for (const double scale : {0x1p-1040, 0x1p-600, 0x1p600, 0x1p1015}) {
+      const MatrixD other = (points * scale).eval();
+      const CodeMatrix codes = tuple->hash(other);
+      if (scale > 0x1p-1000) {  // smaller entries have lost digits
+        EXPECT_EQ(codes, tuple->hash(points)) << family.name << ' ' << scale;
+      }
+      EXPECT_NEAR(distance(Metric::angular, other.row(0), other.row(1)),
+                  distance(Metric::angular, points.row(0), points.row(1)), 1e-6);
+      EXPECT_EQ(codes.row(3), tuple->hash(other.row(3)));  // alone as in a crowd
+    }
+  }
+}
+
+TEST(HashFamily, CostsOfOneCode) {
+  EXPECT_EQ(e2lsh(6, 1).operations_per_code, 6);
+  EXPECT_EQ(cross_polytope(6).operations_per_code, 36);
+  EXPECT_EQ(bit_sampling(6).operations_per_code, 1);
+  EXPECT_NEAR(spherical_cap(6, 0, 1'000'000).operations_per_code, 12, 1e-9);  // every other cap holds a point
+  EXPECT_NEAR(spherical_cap(6, 60, 10).operations_per_code, 60, 1e-9);        // none does
+}
+
 TEST(HashFamily, Distances) {
   Eigen::RowVectorXd x(2), y(2);
   x << 3, 0;

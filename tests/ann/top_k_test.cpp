@@ -215,6 +215,18 @@ TEST(ExactTopKResult, DoesNotDependOnThreads) {
   EXPECT_TRUE((a.score.array() == b.score.array()).all());
 }
 
+TEST(ExactTopKResult, EqualDistancesAreListedByIndex) {
+  MatrixD q(1, 1), k(2, 1);
+  q << 0x1p30;
+  k << 0, 0x1p-40;  // the second is nearer, but both squares round to 2^60
+  const TopKOptions nearest{Similarity::euclidean, {}};
+  for (const Neighbors& found : {exact_top_k(q, k, 2, nearest), exact_top_k_in_float32(q, k, 2, nearest)}) {
+    EXPECT_EQ(found.score(0, 0), found.score(0, 1));
+    EXPECT_EQ(found.index(0, 0), 0u);
+    EXPECT_EQ(found.index(0, 1), 1u);
+  }
+}
+
 TEST(ExactTopKResult, ControlsAreCaught) {
   Random random(12);
   const MatrixD q = random_matrix<MatrixD>(random, 4, 5, 1);

@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -28,6 +30,7 @@ using subquad::attention::GumbelSample;
 using subquad::attention::LazyGumbelSampler;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::array kHeads{GumbelHead::each_key, GumbelHead::maximum, GumbelHead::rejection};
 
 /// A row of logits with the k keys that are listed.
 struct Row {
@@ -113,7 +116,7 @@ std::vector<std::pair<std::string, Row>> rows() {
 
 TEST(LazyGumbel, SamplesHaveTheSoftmaxLaw) {
   for (const auto& [name, row] : rows()) {
-    for (const GumbelHead head : {GumbelHead::each_key, GumbelHead::maximum}) {
+    for (const GumbelHead head : kHeads) {
       const GoodnessOfFit found = fit(row, head, 0.0, 30'000, 2, softmax(row.logits));
       EXPECT_FALSE(found.refuted()) << name << ": G = " << found.statistic << ", p = " << found.p_value;
     }
@@ -139,7 +142,7 @@ TEST(LazyGumbel, AnIndexThatMissesKeysNeedsItsGap) {
   const double gap = best - row.logits[row.listed.back()];
   ASSERT_GT(gap, 0.5);
   const std::vector<double> law = softmax(row.logits);
-  for (const GumbelHead head : {GumbelHead::each_key, GumbelHead::maximum}) {
+  for (const GumbelHead head : kHeads) {
     EXPECT_FALSE(fit(row, head, gap, 40'000, 6, law).refuted());
     EXPECT_FALSE(fit(row, head, gap + 1, 20'000, 7, law).refuted());  // overstated: only slower
     EXPECT_TRUE(fit(row, head, 0.0, 40'000, 8, law).refuted()) << "an understated gap went unnoticed";
@@ -179,12 +182,34 @@ TEST(LazyGumbel, HugeAndTinyRatesAreHarmless) {
     Row row{std::vector<double>(100, -offset), {0, 1}};
     row.logits[0] = row.logits[1] = 0;
     const double gap = offset < 0 ? -offset : 0;
-    Random random(10);
-    std::vector<std::uint64_t> counts(100, 0);
-    const LazyGumbelSampler sampler = row.sampler(GumbelHead::maximum, gap);
-    for (int t = 0; t < 2000; ++t) ++counts[sampler.draw(random).key];
-    EXPECT_FALSE(g_test(counts, softmax(row.logits)).refuted()) << offset;
+    for (const GumbelHead head : kHeads) {
+      Random random(10);
+      std::vector<std::uint64_t> counts(100, 0);
+      const LazyGumbelSampler sampler = row.sampler(head, gap);
+      for (int t = 0; t < 2000; ++t) ++counts[sampler.draw(random).key];
+      EXPECT_FALSE(g_test(counts, softmax(row.logits)).refuted()) << offset;
+    }
   }
+}
+
+TEST(LazyGumbel, ACommonOffsetOfLogitsCostsNoDigits) {
+  // Near 2^52 the logits are exact halves, but a sum of one and a Gumbel variable keeps no more than halves.
+  Random random(14);
+  std::vector<double> logits(200);
+  for (double& z : logits) z = 0x1p51 + std::round(4 * random.normal()) / 2;
+  const Row row = best_listed(logits, 14);
+  for (const GumbelHead head : kHeads) EXPECT_FALSE(fit(row, head, 0.0, 100'000, 15, softmax(logits)).refuted());
+}
+
+TEST(LazyGumbel, RejectionLooksAtFewLogits) {
+  // E[m] = (n - k) e^L/sum e^z: just below 1 on the flat row, where Algorithm 1 looks at (n - k)/(k + 1).
+  const Row row = best_listed(std::vector<double>(2000, 0.0), 50);
+  const LazyGumbelSampler sampler = row.sampler(GumbelHead::rejection);
+  Random random(16);
+  MeanBound mean(1);  // on a flat row every proposal stands: m is 0 or 1
+  for (int t = 0; t < 40'000; ++t) mean.add(static_cast<double>(sampler.draw(random).tail_draws));
+  EXPECT_TRUE(mean.agrees(1950.0 / 2000));
+  EXPECT_FALSE(mean.agrees(1950.0 / 51));
 }
 
 TEST(LazyGumbel, SameSeedSameSamples) {

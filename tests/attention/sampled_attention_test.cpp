@@ -1,15 +1,18 @@
 // Sampled attention: sample sizes by hand, convergence within the stated bounds, determinism, bad input.
 #include "attention_hundred_digits.hpp"
+#include "binomial_bound.hpp"
 #include "brute_force_neighbors.hpp"
 #include "expect_error.hpp"
 #include "softmax_rows.hpp"
 
+#include <subquad/ann/top_k.hpp>
 #include <subquad/attention/sampled_attention.hpp>
 #include <subquad/core/error.hpp>
 #include <subquad/core/random.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace {
@@ -98,6 +101,38 @@ TEST(SampledAttention, ABadIndexCannotOverflow) {
   EXPECT_TRUE(sampled_attention(x, worst, options).output.allFinite());
 }
 
+TEST(SampledAttention, RowsDrawIndependently) {
+  // 3000 equal rows, each one sample of a value +-1: their mean is near 0 unless rows drew the same numbers.
+  Attention::Instance x = bounded_instance(8, 3000, 4);
+  x.q.rowwise() = x.q.row(0).eval();
+  x.scale = 0;
+  x.v = MatrixD::Ones(4, 1);
+  x.v(1, 0) = x.v(2, 0) = -1;
+  const Neighbors neighbors = brute_force_neighbors(x.q, x.k, 2);
+  for (const Estimator estimator : {Estimator::mean, Estimator::median_of_means, Estimator::upweighted_tail}) {
+    const SampledOptions options{estimator, 1};
+    EXPECT_LE(std::fabs(sampled_attention(x, neighbors, options).output.mean()), std::sqrt(2 * std::log(2e9) / 3000));
+  }
+}
+
+TEST(SampledAttention, TheMedianIsTheMiddleOne) {
+  // Groups of one sample of a value 0 or 1 with probability 0.6: the median of 101 is 1 with probability 0.979, their
+  // quantile 0.4 only with probability 0.5.
+  Attention::Instance x = bounded_instance(9, 2000, 5);
+  x.scale = 0;
+  x.v = MatrixD::Ones(5, 1);
+  x.v(1, 0) = x.v(2, 0) = 0;
+  double tail = 0;  // P[Bin(101, 0.6) >= 51]
+  double term = std::pow(0.4, 101);
+  for (int j = 0; j <= 101; ++j) {
+    if (j >= 51) tail += term;
+    term *= 1.5 * (101 - j) / (j + 1);
+  }
+  const MatrixD output =
+      sampled_attention(x, brute_force_neighbors(x.q, x.k, 2), {Estimator::median_of_means, 1, 101}).output;
+  EXPECT_TRUE(compatible(static_cast<std::uint64_t>(std::lround(output.sum())), 2000, tail));
+}
+
 TEST(SampledAttention, DependsOnTheSeedOnly) {
   const Attention::Instance x = bounded_instance(4, 40, 60);
   const Neighbors neighbors = brute_force_neighbors(x.q, x.k, 8);
@@ -129,6 +164,59 @@ TEST(SampledAttention, BadInput) {
   Neighbors bad = good;
   bad.index(2, 0) = 9;
   refuse("lists key 9 of 9", bad, {Estimator::mean, 3});
+  const SampledOptions tail{Estimator::upweighted_tail, 3};
+  bad = good;
+  bad.index(1, 2) = bad.index(1, 0);
+  refuse("query 1 lists key", bad, tail);
+  refuse("by distance", brute_force_neighbors(x.q, x.k, 3, subquad::ann::Similarity::euclidean), tail);
+  bad = good;
+  bad.score_error.resize(0);
+  refuse("scores and score errors", bad, tail);
+  Attention::Instance other = x;
+  other.scale = -0.5;
+  expect_error(ErrorKind::parameter, "scale -0.5", [&] { sampled_attention(other, good, tail); });
+  other = x;
+  other.q *= 1e200;
+  other.k *= 1e200;
+  other.entry_bound = 1e300;
+  expect_error(ErrorKind::parameter, "the logit of query", [&] { sampled_attention(other, good, tail); });
+}
+
+TEST(SampledAttention, RowsOfAnApproximateIndexMayListFewerKeys) {
+  // All columns are there, but row 1 fills only two of them: without samples its tail would be lost.
+  const Attention::Instance x = bounded_instance(6, 3, 9);
+  Neighbors padded = brute_force_neighbors(x.q, x.k, 9);
+  padded.exact = false;
+  for (Eigen::Index a = 2; a < 9; ++a) padded.index(1, a) = subquad::ann::kNoKey;
+  expect_error(ErrorKind::parameter, "0 samples", [&] { sampled_attention(x, padded, {}); });
+  SampledOptions options;
+  options.samples = 200'000;
+  EXPECT_LE((sampled_attention(x, padded, options).output - softmax_rows(x) * x.v).cwiseAbs().maxCoeff(), 0.02);
+}
+
+TEST(SampledAttention, RoundingOfAnExactSearchIsPartOfItsGap) {
+  // Keys share a large component, so that float32 scores pass over better keys: proved, and by far more than nothing.
+  Random random(7);
+  Attention::Instance x = normal_instance(random, 1, 300, 8, 1);
+  x.scale = 0.7;
+  x.q.col(0).setConstant(3000);
+  x.k.col(0).setConstant(3000);
+  x.entry_bound = 3000;
+  const MatrixD law = softmax_rows(x);
+  const Neighbors neighbors = subquad::ann::exact_top_k_in_float32(x.q, x.k, 20);
+  ASSERT_TRUE(neighbors.exact);
+  // Value 1 for the keys that were passed over though they are better than the worst listed one, else -1.
+  double worst = 1;
+  for (Eigen::Index a = 0; a < 20; ++a) worst = std::min(worst, law(0, neighbors.index(0, a)));
+  for (Eigen::Index j = 0; j < 300; ++j) x.v(j, 0) = law(0, j) > worst ? 1 : -1;
+  for (Eigen::Index a = 0; a < 20; ++a) x.v(neighbors.index(0, a), 0) = -1;
+  const double exact = (law * x.v)(0, 0);
+  SampledOptions options{Estimator::mean, 10'000};
+  const double radius = std::sqrt(2 * std::log(2e9) / 10'000);  // Hoeffding at 1e-9
+  EXPECT_LE(std::fabs(sampled_attention(x, neighbors, options).output(0, 0) - exact), radius);
+  Neighbors trusted = neighbors;  // control: as if the scores were exact
+  trusted.exact = false;
+  EXPECT_GT(std::fabs(sampled_attention(x, trusted, options).output(0, 0) - exact), radius);
 }
 
 }  // namespace

@@ -137,6 +137,29 @@ TEST(SampledGradients, QueryGradientIsWithinItsBound) {
   EXPECT_LE(gradient_quality(sampled_query_gradient(p.x, p.upstream, all, options), p.exact.q).relative_l2, 1e-13);
 }
 
+/// The fault that two sets of samples avoid: O_i from the samples that carry the gradient.
+MatrixD key_gradient_of_one_set(const Problem& p, std::uint64_t samples, std::uint64_t seed) {
+  const MatrixD law = softmax_rows(p.x);
+  MatrixD result = MatrixD::Zero(p.x.k.rows(), p.x.k.cols());
+  Random random(seed);
+  for (Eigen::Index i = 0; i < law.rows(); ++i) {
+    std::vector<Eigen::Index> drawn;
+    double mean = 0;
+    for (std::uint64_t t = 0; t < samples; ++t) {
+      double left = random.unit();
+      Eigen::Index l = 0;
+      while (l + 1 < law.cols() && left >= law(i, l)) left -= law(i, l++);
+      drawn.push_back(l);
+      mean += p.upstream.row(i).dot(p.x.v.row(l)) / static_cast<double>(samples);
+    }
+    for (const Eigen::Index l : drawn) {
+      const double g = p.upstream.row(i).dot(p.x.v.row(l));
+      result.row(l) += p.x.scale * (g - mean) / static_cast<double>(samples) * p.x.q.row(i);
+    }
+  }
+  return result;
+}
+
 TEST(SampledGradients, KeyGradientIsUnbiased) {
   const Problem p = make(6, 2, 4, 2);
   constexpr std::uint64_t kSamples = 2;
@@ -150,8 +173,9 @@ TEST(SampledGradients, KeyGradientIsUnbiased) {
   const double range = 2 * 2 * p.x.scale * 2 * g * p.x.q.cwiseAbs().maxCoeff();
   EXPECT_TRUE(unbiased(estimate, p.exact.k, range, 30'000));
   // Control: O_i from the same samples has the expectation (1 - 1/samples) dK, here one half.
-  const auto biased = [&](std::uint64_t seed) { return MatrixD(estimate(seed) * (1 - 1.0 / kSamples)); };
-  EXPECT_FALSE(unbiased(biased, p.exact.k, range, 30'000));
+  const auto biased = [&](std::uint64_t seed) { return key_gradient_of_one_set(p, kSamples, seed); };
+  EXPECT_TRUE(unbiased(biased, MatrixD(p.exact.k * (1 - 1.0 / kSamples)), range, 30'000));
+  EXPECT_FALSE(unbiased(biased, p.exact.k, range, 30'000)) << "the bias of one set of samples went unnoticed";
 }
 
 TEST(SampledGradients, UpweightedGradientsAreExactWithAllKeysListedAndGoodWithSome) {
@@ -167,6 +191,66 @@ TEST(SampledGradients, UpweightedGradientsAreExactWithAllKeysListedAndGoodWithSo
     EXPECT_GT(gradient_quality(sampled_value_gradient(p.x, p.upstream, p.neighbors, options), p.exact.v).cosine, least);
     EXPECT_GT(gradient_quality(sampled_query_gradient(p.x, p.upstream, p.neighbors, options), p.exact.q).cosine, least);
     EXPECT_GT(gradient_quality(sampled_key_gradient(p.x, p.upstream, p.neighbors, options), p.exact.k).cosine, least);
+  }
+}
+
+/// n equal queries that see two keys with equal weights: G = 1, g = 1 for the first key and -1 for the other.
+Problem two_keys(Eigen::Index n, bool approximate) {
+  Problem p;
+  p.x.q = MatrixD::Ones(n, 1);
+  p.x.k.resize(2, 1);
+  p.x.k << 1, -1;
+  p.x.v = p.x.k;
+  p.x.scale = approximate ? 0.5 : 0.0;
+  p.x.entry_bound = 1;
+  p.upstream = MatrixD::Ones(n, 1);
+  p.neighbors = brute_force_neighbors(p.x.q, p.x.k, 1);
+  if (approximate) {
+    p.neighbors.index.setConstant(1);  // the worse key: the other is above it by 2 scale
+    p.neighbors.exact = false;
+  }
+  p.exact = reference_gradients(p.x, p.upstream);
+  return p;
+}
+
+TEST(SampledGradients, RowsDrawIndependently) {
+  // One walk or two samples a row: rows that drew the same numbers would all take the same key.
+  const Problem p = two_keys(4000, false);
+  SampledGradientOptions options;
+  options.walks = 4000;
+  options.samples = 2;
+  const double radius = std::sqrt(std::log(2e9) / (2 * 4000));  // Hoeffding at 1e-9 for shares of 4000
+  const MatrixD v = sampled_value_gradient(p.x, p.upstream, p.neighbors, options);
+  EXPECT_LE((v - p.exact.v).cwiseAbs().maxCoeff() / 4000, radius);
+  // With scale 0 the gradients of Q and K vanish; their samples are seen at scale 1e-9.
+  Problem q = p;
+  q.x.scale = 1e-9;
+  q.exact = reference_gradients(q.x, q.upstream);
+  const MatrixD rows = sampled_query_gradient(q.x, q.upstream, q.neighbors, options) / 1e-9;  // 1 or 0: keys differ
+  EXPECT_NEAR(rows.mean(), 0.5, radius);
+  const MatrixD keys = sampled_key_gradient(q.x, q.upstream, q.neighbors, options) / 1e-9;  // means of terms in [-2, 2]
+  EXPECT_LE((keys - q.exact.k / 1e-9).cwiseAbs().maxCoeff() / 4000, 4 * radius);
+}
+
+TEST(SampledGradients, TheGapReachesEveryGradient) {
+  const Problem p = two_keys(20, true);
+  for (const double gap : {1.0, 0.0}) {
+    SampledGradientOptions options;
+    options.walks = 20'000;
+    options.samples = 1000;
+    options.gap = gap;
+    const double radius = std::sqrt(std::log(2e9) / (2 * 20'000));
+    const auto error = [&](const MatrixD& estimate, const MatrixD& exact) {
+      return (estimate - exact).cwiseAbs().maxCoeff();
+    };
+    const double v = error(sampled_value_gradient(p.x, p.upstream, p.neighbors, options), p.exact.v) / 20;
+    // The gradient of a row with p, 1 - p is scale (1 - m^2), m = 2p - 1; a mean of 20 rows, a sum for a key.
+    const MatrixD q = sampled_query_gradient(p.x, p.upstream, p.neighbors, options);
+    const double mean_q = std::fabs(q.mean() - (1 - 1e-3) * p.exact.q.mean()) / p.x.scale;
+    const double k = error(sampled_key_gradient(p.x, p.upstream, p.neighbors, options), p.exact.k) / 20 / p.x.scale;
+    EXPECT_EQ(v <= radius, gap == 1.0) << v;  // understated, the gap biases all of them: the control
+    EXPECT_EQ(mean_q <= 4 * radius, gap == 1.0) << mean_q;
+    EXPECT_EQ(k <= 4 * radius, gap == 1.0) << k;
   }
 }
 

@@ -89,7 +89,7 @@ TEST(Claims, H25_GUM) {
       order.resize(k);
       std::vector<double> listed;
       for (const std::uint32_t j : order) listed.push_back(logits[j]);
-      for (const GumbelHead head : {GumbelHead::each_key, GumbelHead::maximum}) {
+      for (const GumbelHead head : {GumbelHead::each_key, GumbelHead::maximum, GumbelHead::rejection}) {
         const LazyGumbelSampler sampler(
             order, listed, n, [&](std::uint32_t j) { return logits[j]; }, 0.0, head);
         std::vector<std::uint64_t> counts(n, 0);

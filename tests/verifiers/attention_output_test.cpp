@@ -344,7 +344,6 @@ TEST(AttentionOutput, ReportDoesNotDependOnThreads) {
   }
 }
 
-
 TEST(AttentionOutput, EmptyShapes) {
   Random random(48);
   EXPECT_EQ(verify(normal_instance(random, 0, 5, 3, 2), MatrixD(0, 2), 0.1).verdict, Verdict::certified);
