@@ -56,7 +56,7 @@ class CausalTest(CommandTest):
     def test_refusals(self):
         for kernel in ("rigorous", "low-rank", "cmd:cp {q} {k} {v} {out}"):
             result = self.expect(BAD_USAGE, "attend", *self.files, "--kernel", kernel, "--tolerance", 0.1, "--causal")
-            self.assertIn("has no masks; exact and exact-f32 have", result.err)
+            self.assertIn("has no masks; exact, exact-f32 and knn with --k have", result.err)
         self.assertIn("expected --causal", self.expect(BAD_USAGE, "attend", *self.files, "--causal-offset", 3).err)
         self.expect(BAD_USAGE, "attend", *self.files, "--causal", "--causal-offset", "-1")
         self.assertIn("attention only", self.expect(BAD_USAGE, "verify", "cnf", "a.cnf", "b", "--causal").err)

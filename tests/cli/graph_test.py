@@ -92,14 +92,14 @@ class Info(CommandTest):
     def test_json(self):
         report = self.expect_json(DONE, "info")
         self.assertEqual(list(report), ["schema", "version", "compiler", "build_type", "simd_targets", "threads", "available_memory_bytes",
-                                        "libraries", "kernels"])
-        self.assertEqual([k["name"] for k in report["kernels"]], ["exact", "exact-f32", "rigorous", "low-rank", "low-rank-f32"])
+                                        "libraries", "indexes", "kernels"])
+        self.assertEqual([k["name"] for k in report["kernels"]], ["exact", "exact-f32", "rigorous", "low-rank", "low-rank-f32", "knn"])
         self.assertGreaterEqual(report["threads"], 1)
         self.assertTrue(all(re.search(r"\d", version) for version in report["libraries"].values()), report["libraries"])
 
     def test_text(self):
         text = self.expect(DONE, "info").out
-        for word in ("compiler", "libraries", "kernels", "exact-f32"):
+        for word in ("compiler", "libraries", "indexes", "kernels", "exact-f32"):
             self.assertIn(word, text)
 
 
