@@ -86,8 +86,11 @@ MedianOfMeansPlan median_of_means_relative_plan(double value_bound, double lower
   return {odd_groups(delta), whole_samples(4 * value_bound / lower_bound / epsilon / epsilon)};
 }
 
-Count upweighted_tail_samples(std::uint64_t num_keys, std::uint64_t k, double value_bound, double epsilon,
-                              double delta) {
+namespace {
+
+/// ceil(factor ((n - k)/k)^2 (B_V/epsilon)^2), at least 1 unless k = n.
+Count tail_samples(std::uint64_t num_keys, std::uint64_t k, double value_bound, double epsilon, double delta,
+                   double factor) {
   check_bound(value_bound, "B_V");
   check_epsilon(epsilon);
   check_probability(delta);
@@ -95,9 +98,22 @@ Count upweighted_tail_samples(std::uint64_t num_keys, std::uint64_t k, double va
           num_keys, num_keys);
   if (k == num_keys) return 0;
   const double ratio = static_cast<double>(num_keys - k) / static_cast<double>(k) * (value_bound / epsilon);
-  const double samples = std::ceil(8 * ratio * ratio * std::log(4 / delta));
+  const double samples = std::ceil(factor * ratio * ratio);
   require(std::isfinite(samples), ErrorKind::resource, "sample size: the number of samples overflows a double");
   return std::max(Count(1), Count(samples));
+}
+
+}  // namespace
+
+Count upweighted_tail_samples(std::uint64_t num_keys, std::uint64_t k, double value_bound, double epsilon, double delta,
+                              double gap) {
+  require(gap >= 0 && std::isfinite(gap), ErrorKind::parameter, "sample size: gap = {}, expected a number >= 0", gap);
+  return tail_samples(num_keys, k, value_bound, epsilon, delta, 2 * std::exp(2 * gap) * std::log(2 / delta));
+}
+
+Count upweighted_tail_samples_of_paper(std::uint64_t num_keys, std::uint64_t k, double value_bound, double epsilon,
+                                       double delta) {
+  return tail_samples(num_keys, k, value_bound, epsilon, delta, 8 * std::log(4 / delta));
 }
 
 SampledResult sampled_attention(const Attention::Instance& instance, const ann::Neighbors& neighbors,

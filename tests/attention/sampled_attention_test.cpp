@@ -42,7 +42,9 @@ TEST(SampleSizes, ByHand) {
   EXPECT_EQ(median_of_means_plan(0.25, 0.1, 0.05).group_size, 100u);
   EXPECT_EQ(median_of_means_plan(0.25, 0.1, 0.05).groups, 25u);  // 8 ln 20 = 23.97, made odd
   EXPECT_EQ(median_of_means_relative_plan(1, 0.02, 0.5, 0.05).group_size, 800u);
-  EXPECT_EQ(upweighted_tail_samples(1100, 100, 1, 0.5, 0.05), Count(14023));  // 8 * 100 * 4 ln 80 = 14022.5
+  EXPECT_EQ(upweighted_tail_samples(1100, 100, 1, 0.5, 0.05), Count(2952));  // 2 * 100 * 4 ln 40 = 2951.1
+  EXPECT_EQ(upweighted_tail_samples(1100, 100, 1, 0.5, 0.05, std::log(2.0)), Count(11805));  // four times as many
+  EXPECT_EQ(upweighted_tail_samples_of_paper(1100, 100, 1, 0.5, 0.05), Count(14023));  // 8 * 100 * 4 ln 80 = 14022.5
   EXPECT_EQ(upweighted_tail_samples(100, 100, 1, 0.5, 0.05), Count(0));
 }
 
@@ -56,6 +58,7 @@ TEST(SampleSizes, BadArguments) {
   }
   expect_error(ErrorKind::parameter, "delta", [] { hoeffding_samples(1, 0.1, 1.0); });
   expect_error(ErrorKind::parameter, "B_V", [] { hoeffding_samples(-1, 0.1, 0.5); });
+  expect_error(ErrorKind::parameter, "gap", [] { upweighted_tail_samples(10, 2, 1, 0.1, 0.1, -1); });
   expect_error(ErrorKind::parameter, "k = 0 of 10", [] { upweighted_tail_samples(10, 0, 1, 0.1, 0.1); });
   expect_error(ErrorKind::parameter, "k = 11 of 10", [] { upweighted_tail_samples(10, 11, 1, 0.1, 0.1); });
   expect_error(ErrorKind::resource, "2^62", [] { hoeffding_samples(1, 1e-12, 0.1); });
