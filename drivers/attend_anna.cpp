@@ -1,5 +1,6 @@
 // attend --kernel anna: hash tables by a plan; the verb `anna run` has more to say about them.
 #include "attend_kernel.hpp"
+#include "resource_guard.hpp"
 
 #include <subquad/attention/anna.hpp>
 #include <subquad/core/error.hpp>
@@ -17,6 +18,7 @@ class AnnaKernel final : public AttendKernel {
   AnnaKernel(const AttendOptions& options, const Attention::Instance& instance)
       : instance_(instance),
         seed_(options.seed),
+        force_(options.force),
         plan_(make_anna_plan(
             options.anna, static_cast<std::uint64_t>(instance.q.rows()), static_cast<std::uint64_t>(instance.k.rows()),
             static_cast<std::uint64_t>(instance.q.cols()), static_cast<std::uint64_t>(instance.v.cols()))) {}
@@ -25,6 +27,11 @@ class AnnaKernel final : public AttendKernel {
 
   void plan(Json& report, const VerbCommand& command) override {
     say_anna_plan(plan_, command);
+    ResourceNeed need;
+    need.bytes = plan_.bytes_linear;
+    need.operations = plan_.operations;
+    need.operation_name = "multiply-adds";
+    if (!command.shared.dry_run) check_resources("ANNA with these tables", need, force_);
     report["plan"] = anna_plan_json(plan_);
   }
 
@@ -43,6 +50,7 @@ class AnnaKernel final : public AttendKernel {
  private:
   const Attention::Instance& instance_;
   std::uint64_t seed_;
+  bool force_;
   ann::AnnaPlan plan_;
 };
 

@@ -1,5 +1,6 @@
 // attend --kernel knn: softmax over the k best keys with certificates, or over as many keys as the tolerance needs.
 #include "attend_kernel.hpp"
+#include "resource_guard.hpp"
 #include "size_json.hpp"
 
 #include <subquad/ann/approximate_index.hpp>
@@ -18,6 +19,19 @@ using Json = nlohmann::ordered_json;
 using problems::Attention;
 using problems::MatrixD;
 
+/// Refuses a search, and attention over k keys a query, beyond the limits: all scores at most, and the listed ones held.
+void guard_search(const Attention::Instance& x, std::uint64_t k, const AttendOptions& options,
+                  const VerbCommand& command) {
+  const Count n = static_cast<std::uint64_t>(x.q.rows());
+  const Count d = static_cast<std::uint64_t>(x.q.cols());
+  ResourceNeed need;
+  need.bytes = n * k * 12 + Count(static_cast<std::uint64_t>(x.k.rows())) * d * 8;
+  need.operations =
+      n * static_cast<std::uint64_t>(x.k.rows()) * d + n * k * (d + static_cast<std::uint64_t>(x.v.cols()));
+  need.operation_name = "multiply-adds";
+  if (!command.shared.dry_run) check_resources("running knn", need, options.force);
+}
+
 /// A fixed number of keys, from an exact or an approximate search.
 class FixedKnn final : public AttendKernel {
  public:
@@ -35,6 +49,7 @@ class FixedKnn final : public AttendKernel {
 
   void plan(Json& report, const VerbCommand& command) override {
     command.note("knn: the {} best of {} keys, {} search", *options_.k, instance_.k.rows(), options_.index);
+    guard_search(instance_, *options_.k, options_, command);
     report["k"] = *options_.k;
     report["index"] = options_.index;
   }
@@ -81,12 +96,13 @@ class FixedKnn final : public AttendKernel {
 class AdaptiveKnn final : public AttendKernel {
  public:
   AdaptiveKnn(const AttendOptions& options, const Attention::Instance& instance)
-      : tolerance_(*options.tolerance), instance_(instance) {}
+      : options_(options), tolerance_(*options.tolerance), instance_(instance) {}
 
   std::string arithmetic() const override { return "float64"; }
 
   void plan(Json& report, const VerbCommand& command) override {
     command.note("knn: for every query as many of the {} keys as eps_a = {:g} needs", instance_.k.rows(), tolerance_);
+    guard_search(instance_, static_cast<std::uint64_t>(instance_.k.rows()), options_, command);  // all, at worst
     report["tolerance"] = tolerance_;
   }
 
@@ -110,6 +126,7 @@ class AdaptiveKnn final : public AttendKernel {
   }
 
  private:
+  const AttendOptions& options_;
   double tolerance_;
   const Attention::Instance& instance_;
 };

@@ -1,5 +1,6 @@
 // attend --kernel sampled: H25's estimators, with sample sizes from a tolerance and a failure probability.
 #include "attend_kernel.hpp"
+#include "resource_guard.hpp"
 #include "size_json.hpp"
 
 #include <subquad/ann/top_k.hpp>
@@ -19,7 +20,8 @@ using problems::Attention;
 
 class SampledKernel final : public AttendKernel {
  public:
-  SampledKernel(const AttendOptions& options, const Attention::Instance& instance) : instance_(instance) {
+  SampledKernel(const AttendOptions& options, const Attention::Instance& instance)
+      : instance_(instance), force_(options.force) {
     const auto n = static_cast<std::uint64_t>(instance.k.rows());
     require(n >= 1, ErrorKind::parameter, "sampled: no keys");
     k_ = options.k.value_or(static_cast<std::uint64_t>(std::ceil(std::sqrt(static_cast<double>(n)))));
@@ -47,6 +49,15 @@ class SampledKernel final : public AttendKernel {
     if (!promise_.empty()) command.note("sampled: {}", promise_);
     if (Count(sampled_.samples) * sampled_.groups >= Count(static_cast<std::uint64_t>(instance_.k.rows())))
       command.note("sampled: no gain: as many samples a row as there are keys; the exact kernel is faster");
+    const Count n = static_cast<std::uint64_t>(instance_.q.rows());
+    const Count d = static_cast<std::uint64_t>(instance_.q.cols());
+    const Count values = static_cast<std::uint64_t>(instance_.v.cols());
+    ResourceNeed need;
+    need.bytes = n * k_ * 12;
+    need.operations = n * static_cast<std::uint64_t>(instance_.k.rows()) * d +
+                      n * Count(sampled_.samples) * sampled_.groups * (d + values);
+    need.operation_name = "multiply-adds";
+    if (!command.shared.dry_run) check_resources("running sampled", need, force_);
     report["k"] = k_;
     report["estimator"] = name_;
     report["samples"] = sampled_.samples;
@@ -83,6 +94,7 @@ class SampledKernel final : public AttendKernel {
   }
 
   const Attention::Instance& instance_;
+  bool force_;
   std::uint64_t k_ = 0;
   SampledOptions sampled_;
   std::string name_;

@@ -49,7 +49,7 @@ struct KnnTimeOptions {
   double bound = 10;
   std::string layout = "uniform";
   std::vector<std::string> rules{"3", "n^1/2"};
-  int repetitions = 3;  ///< interleaved; medians
+  int repetitions = 3;  ///< medians of so many runs, one after another; exact attention has one more, to warm up
   std::uint64_t seed = 1;
 };
 

@@ -65,8 +65,9 @@ void count_cost(AnnaPlan& plan) {
   plan.gain = plan.operations < plan.exact_operations;
   const Count sums = Count(8) * (Count(r.value_dim) + 1);
   plan.bytes_tables = Count(plan.tables) * Count(r.num_keys) * (Count(8) * plan.code_length + sums + 28);
-  plan.bytes_linear = Count(r.num_queries) * (Count(8) * plan.code_length + 2 * sums + 28) +
-                      Count(r.num_keys) * (Count(8) * plan.code_length);
+  // While a table is built, codes, tuples and the tuples that stay; later sums, and two indices a key
+  // (attention/anna.cpp).
+  plan.bytes_linear = Count(r.num_queries) * (Count(24) * plan.code_length + sums + 64) + Count(r.num_keys) * Count(8);
 }
 
 void add_paper_choice(AnnaPlan& plan, const Count& far, const Count& near) {

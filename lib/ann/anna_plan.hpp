@@ -27,7 +27,7 @@ struct AnnaRequest {
   std::uint64_t max_tables = std::uint64_t{1} << 20;
 };
 
-/// A choice of (z, l), its proved failure probability and its cost. Costs are counts of a model, not measurements.
+/// A choice of (z, l), its failure probability and its cost. Costs are counts of a model, not measurements.
 struct AnnaPlan {
   AnnaRequest request;
   HashFamily family;
@@ -36,12 +36,13 @@ struct AnnaPlan {
   double near_probability = 0.0;  ///< p1
   double far_probability = 0.0;   ///< p2
   double rho = 0.0;               ///< ln p1/ln p2; 0 if p1 = 1 or p2 = 0
-  double failure_bound = 0.0;     ///< the bound above, rounded upward; <= request.failure
-  Count bytes_tables;             ///< all l tables at once: for each, n_k codes and n_k (m + 1) numbers at most
-  Count bytes_linear;             ///< one table at a time, buckets for queries only
-  Count operations;               ///< multiply-adds of hashing and of adding values
-  Count exact_operations;         ///< n n_k (d + d_v): the exact kernel
-  bool gain = false;              ///< operations < exact_operations
+  double failure_bound = 0.0;     ///< the bound above, rounded upward; <= request.failure. For cross-polytopes and caps
+                                  ///< as good as the integrals behind p1 and p2, which are estimates
+  Count bytes_tables;             ///< all l tables at once: for each, n_k codes and n_k (d_v + 1) numbers at most
+  Count bytes_linear;      ///< one table at a time, buckets for queries only; a block of codes a thread comes on top
+  Count operations;        ///< multiply-adds of hashing and of adding values
+  Count exact_operations;  ///< n n_k (d + d_v): the exact kernel
+  bool gain = false;       ///< operations < exact_operations
   std::uint64_t paper_code_length =
       0;                             ///< least z with p2^z <= N^-3, N = max(n, n_k) (L25 Theorem 3.4); 0 if p2 = 0 or 1
   Count paper_tables;                ///< ceil(N^(3 rho) ln N)

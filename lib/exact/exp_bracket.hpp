@@ -2,8 +2,8 @@
 //
 // Method  x is divided by 2^k until |x| < 1/2 or so, the Taylor series is summed in integers with floors below and
 //         ceilings above and an explicit bound of its tail, and the bracket is squared k times, rounded outward.
-//         Negative x by the reciprocal. No floating point, no MPFR: polynomials are made with MPFR, and their judge
-//         shares nothing with it.
+//         Negative x by the reciprocal. No floating point, no MPFR. Best polynomials are searched with MPFR and
+//         judged with these brackets; Taylor's polynomials are made with them too.
 #pragma once
 
 #include <subquad/exact/rational.hpp>
