@@ -62,12 +62,10 @@ MatrixD scaled(const View& block) {
   return result;
 }
 
-/// A tuple whose code number c of a point is `code(point, c)`, computed row by row.
-template <class Code>
-class PointwiseTuple final : public HashTuple {
+/// Hashes a block of rows at a time, scaled first where directions of extreme length need that.
+class BlockedTuple : public HashTuple {
  public:
-  PointwiseTuple(std::uint64_t length, Metric metric, Code code)
-      : length_(static_cast<Eigen::Index>(length)), metric_(metric), code_(std::move(code)) {}
+  BlockedTuple(Eigen::Index length, Metric metric) : length_(length), metric_(metric) {}
 
   CodeMatrix hash(const View& points) const override {
     CodeMatrix codes(points.rows(), length_);
@@ -83,15 +81,31 @@ class PointwiseTuple final : public HashTuple {
     return codes;
   }
 
+ protected:
+  Eigen::Index length() const { return length_; }
+
  private:
-  void hash_block(const View& block, Eigen::Index begin, CodeMatrix& codes) const {
-    for (Eigen::Index c = 0; c < length_; ++c) {
+  /// Writes the codes of the rows begin, begin + 1, ...
+  virtual void hash_block(const View& block, Eigen::Index begin, CodeMatrix& codes) const = 0;
+
+  Eigen::Index length_;
+  Metric metric_;
+};
+
+/// A tuple whose code number c of a point is `code(point, c)`, computed row by row.
+template <class Code>
+class PointwiseTuple final : public BlockedTuple {
+ public:
+  PointwiseTuple(std::uint64_t length, Metric metric, Code code)
+      : BlockedTuple(static_cast<Eigen::Index>(length), metric), code_(std::move(code)) {}
+
+ private:
+  void hash_block(const View& block, Eigen::Index begin, CodeMatrix& codes) const override {
+    for (Eigen::Index c = 0; c < length(); ++c) {
       for (Eigen::Index i = 0; i < block.rows(); ++i) codes(begin + i, c) = code_(block.row(i), c);
     }
   }
 
-  Eigen::Index length_;
-  Metric metric_;
   Code code_;
 };
 
@@ -104,43 +118,27 @@ std::unique_ptr<const HashTuple> pointwise(std::uint64_t length, Metric metric, 
 /// that the loop over functions is vectorised; each product is still one fixed sequence of operations, whatever the
 /// other points are.
 template <class Code>
-class LinearTuple final : public HashTuple {
+class LinearTuple final : public BlockedTuple {
  public:
   LinearTuple(const MatrixD& directions, Metric metric, Code code)
-      : by_coordinate_(directions.transpose()), metric_(metric), code_(std::move(code)) {}
-
-  CodeMatrix hash(const View& points) const override {
-    CodeMatrix codes(points.rows(), by_coordinate_.cols());
-    for (Eigen::Index begin = 0; begin < points.rows(); begin += kBlock) {
-      const Eigen::Index end = std::min(begin + kBlock, points.rows());
-      const auto block = points.middleRows(begin, end - begin);
-      if (metric_ == Metric::angular && needs_scaling(block)) {
-        hash_block(scaled(block), begin, codes);
-      } else {
-        hash_block(block, begin, codes);
-      }
-    }
-    return codes;
-  }
+      : BlockedTuple(directions.rows(), metric), by_coordinate_(directions.transpose()), code_(std::move(code)) {}
 
  private:
-  void hash_block(const View& block, Eigen::Index begin, CodeMatrix& codes) const {
-    const Eigen::Index length = by_coordinate_.cols();
-    std::vector<double> products(static_cast<std::size_t>(length));
+  void hash_block(const View& block, Eigen::Index begin, CodeMatrix& codes) const override {
+    std::vector<double> products(static_cast<std::size_t>(length()));
     for (Eigen::Index i = 0; i < block.rows(); ++i) {
       std::fill(products.begin(), products.end(), 0.0);
       double* sum = products.data();
       for (Eigen::Index t = 0; t < block.cols(); ++t) {
         const double x = block(i, t);
         const double* a = by_coordinate_.row(t).data();
-        for (Eigen::Index c = 0; c < length; ++c) sum[c] += x * a[c];
+        for (Eigen::Index c = 0; c < length(); ++c) sum[c] += x * a[c];
       }
-      for (Eigen::Index c = 0; c < length; ++c) codes(begin + i, c) = code_(sum[c], c);
+      for (Eigen::Index c = 0; c < length(); ++c) codes(begin + i, c) = code_(sum[c], c);
     }
   }
 
   MatrixD by_coordinate_;  // dim x length
-  Metric metric_;
   Code code_;
 };
 

@@ -1,5 +1,6 @@
 // Attention output verifier under masks: rows are judged against softmax over the keys that they see.
 #include "attention_hundred_digits.hpp"
+#include "attention_output_verdicts.hpp"
 #include "each_target.hpp"
 #include "expect_error.hpp"
 
@@ -29,7 +30,10 @@ using subquad::test::EachTarget;
 using subquad::test::edgy_instance;
 using subquad::test::HundredDigits;
 using subquad::test::kEdgyKinds;
+using subquad::test::kOneThread;
 using subquad::test::normal_instance;
+using subquad::test::rounded_truth;
+using subquad::test::verify;
 using subquad::verifiers::AttentionOutputOptions;
 using subquad::verifiers::AttentionOutputReport;
 using subquad::verifiers::enclose_attention_row;
@@ -38,25 +42,6 @@ using subquad::verifiers::verify_attention_output;
 using Instance = subquad::problems::Attention::Instance;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-const Execution kOneThread = {.threads = 1};
-
-AttentionOutputReport verify(const Instance& instance, const MatrixD& output, double tolerance,
-                             const AttentionOutputOptions& options = {}) {
-  return verify_attention_output(instance, output, tolerance, options, kOneThread);
-}
-
-/// The exact outputs, each rounded to the nearest double.
-MatrixD rounded_truth(const Instance& instance) {
-  MatrixD result(instance.q.rows(), instance.v.cols());
-  for (Eigen::Index i = 0; i < result.rows(); ++i) {
-    const std::vector<HundredDigits> row = attention_hundred_digits(instance, i);
-    for (Eigen::Index c = 0; c < result.cols(); ++c) {
-      result(i, c) = row[static_cast<std::size_t>(c)].value.convert_to<double>();
-    }
-  }
-  return result;
-}
-
 /// The instance of one query under a causal mask: the keys that it sees.
 Instance visible_part(const Instance& instance, Eigen::Index row, const AttentionMask& mask) {
   const auto seen = static_cast<Eigen::Index>(

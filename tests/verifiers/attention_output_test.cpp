@@ -1,4 +1,5 @@
 #include "attention_hundred_digits.hpp"
+#include "attention_output_verdicts.hpp"
 #include "each_target.hpp"
 #include "expect_error.hpp"
 
@@ -30,7 +31,10 @@ using subquad::test::edgy_instance;
 using subquad::test::expect_error;
 using subquad::test::HundredDigits;
 using subquad::test::kEdgyKinds;
+using subquad::test::kOneThread;
 using subquad::test::normal_instance;
+using subquad::test::rounded_truth;
+using subquad::test::verify;
 using subquad::verifiers::AttentionOutputFinding;
 using subquad::verifiers::AttentionOutputOptions;
 using subquad::verifiers::AttentionOutputReport;
@@ -41,25 +45,6 @@ using Instance = subquad::problems::Attention::Instance;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-const Execution kOneThread = {.threads = 1};
-
-AttentionOutputReport verify(const Instance& instance, const MatrixD& output, double tolerance,
-                             const AttentionOutputOptions& options = {}) {
-  return verify_attention_output(instance, output, tolerance, options, kOneThread);
-}
-
-/// The exact outputs, each rounded to the nearest double.
-MatrixD rounded_truth(const Instance& instance) {
-  MatrixD result(instance.q.rows(), instance.v.cols());
-  for (Eigen::Index i = 0; i < result.rows(); ++i) {
-    const std::vector<HundredDigits> row = attention_hundred_digits(instance, i);
-    for (Eigen::Index c = 0; c < result.cols(); ++c) {
-      result(i, c) = row[static_cast<std::size_t>(c)].value.convert_to<double>();
-    }
-  }
-  return result;
-}
-
 /// Two keys with weights 1 : 3 (up to the rounding of ln 3) and values 0 and 1.
 Instance three_quarters() {
   Instance instance = {.q = {}, .k = {}, .v = {}, .scale = 1.0, .entry_bound = 10.0};
