@@ -19,7 +19,8 @@ using Json = nlohmann::ordered_json;
 using problems::Attention;
 using problems::MatrixD;
 
-/// Refuses a search, and attention over k keys a query, beyond the limits: all scores at most, and the listed ones held.
+/// Refuses a search, and attention over k keys a query, beyond the limits: all scores at most, and the listed ones
+/// held.
 void guard_search(const Attention::Instance& x, std::uint64_t k, const AttendOptions& options,
                   const VerbCommand& command) {
   const Count n = static_cast<std::uint64_t>(x.q.rows());

@@ -40,6 +40,9 @@ GoodnessOfFit g_test(std::span<const std::uint64_t> counts, std::span<const doub
     double expected = 0;
     double observed = 0;
   };
+  const auto possible =
+      static_cast<double>(std::count_if(probabilities.begin(), probabilities.end(), [](double p) { return p > 0; }));
+  least_expected = std::max(least_expected, std::sqrt(possible) / 4);
   std::vector<Cell> cells(1);
   for (const std::size_t i : order) {
     if (probabilities[i] == 0) {

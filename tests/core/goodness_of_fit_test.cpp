@@ -52,6 +52,17 @@ TEST(GoodnessOfFit, TrueSamplesPassAndTiltedOnesFail) {
   EXPECT_TRUE(g_test(counts, tilted).refuted());
 }
 
+TEST(GoodnessOfFit, VeryManySparseCellsAreNoAlarm) {
+  constexpr std::size_t kCells = 100'000;
+  const Law law(kCells, 1.0 / kCells);
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    subquad::Random random(seed);
+    Counts counts(kCells);
+    for (std::size_t t = 0; t < 5 * kCells; ++t) ++counts[random.below(kCells)];
+    EXPECT_GT(g_test(counts, law).p_value, 1e-4) << seed;
+  }
+}
+
 TEST(GoodnessOfFit, BadArguments) {
   using subquad::test::expect_error;
   expect_error(ErrorKind::parameter, "2 counts and 1", [] { g_test(Counts{1, 2}, Law{1.0}); });
