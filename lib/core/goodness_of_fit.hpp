@@ -15,10 +15,10 @@ struct GoodnessOfFit {
   bool refuted() const;     ///< impossible, or p_value < kFalseAlarm
 };
 
-/// Tests counts against probabilities. Cells are merged in ascending order of expectation until each merged cell expects
-/// at least `least_expected`, and at least a quarter of the root of the number of cells: with very many cells that expect 5
-/// each, G is too large for fair samples by more than the deviations that 1e-9 allows. Sizes equal, probabilities >= 0 with
-/// sum 1 within 1e-9, at least one count, else Error(parameter).
+/// Tests counts against probabilities. Cells are merged in ascending order of expectation until each merged cell
+/// expects at least `least_expected`, and at least a quarter of the root of the number of cells: with very many cells
+/// that expect 5 each, G is too large for fair samples by more than the deviations that 1e-9 allows. Sizes equal,
+/// probabilities >= 0 with sum 1 within 1e-9, at least one count, else Error(parameter).
 GoodnessOfFit g_test(std::span<const std::uint64_t> counts, std::span<const double> probabilities,
                      double least_expected = 5.0);
 
